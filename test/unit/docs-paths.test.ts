@@ -13,7 +13,7 @@ const pages = [
   ...readdirSync("docs/decisions").map((name) => `docs/decisions/${name}`),
 ];
 
-describe("a page of the documentation names files that there are", () => {
+describe("a page of the documentation names only existing files", () => {
   it.each(pages)("%s", (page) => {
     const named = [...readFileSync(page, "utf8").matchAll(PATH)].map(([, path]) => path!);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);

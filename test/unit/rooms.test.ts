@@ -19,7 +19,7 @@ const isWithin = (path: string, room: string): boolean => path === room || path.
 const roomOf = (path: string): string | undefined =>
   NAMES.filter((room) => isWithin(path, room)).toSorted((a, b) => b.length - a.length)[0];
 
-/** The files of a folder whose imports the lint refuses, once for each import. */
+/** The files of a folder with imports that the lint refuses, once for each import. */
 function refusedIn(folder: string): readonly string[] {
   const linted = spawnSync(resolve("node_modules/.bin/oxlint"), ["--format", "json", "."], { cwd: folder });
   const { diagnostics } = JSON.parse(linted.stdout.toString()) as {
@@ -28,16 +28,16 @@ function refusedIn(folder: string): readonly string[] {
   return diagnostics.flatMap(({ code, filename }) => (code.includes("no-restricted-imports") ? [filename] : []));
 }
 
-/** Whether a file of a room may import from another room, by the table: what it allows, or the room itself and the rooms around it. */
+/** Whether a file of a room may import from another room, by the table: the allowed rooms, or the room itself and the rooms around it. */
 function mayImport(room: string, other: string): boolean {
   const { imports } = ROOMS[room]!;
   if (imports.includes(other) || room === other) return true;
-  // A room that may use packages may use what stands around it, and the rooms within it.
+  // A room that may use packages may use the rooms around it, and the rooms within it.
   if (ROOMS[room]!.packages === false) return false;
   return isWithin(other, room) || isWithin(room, other) || imports.some((allowed) => isWithin(other, allowed));
 }
 
-/** A module of a room, but of no room within it; undefined where all are. */
+/** A module of a room that is in no inner room; undefined if there is none. */
 function moduleIn(room: string): string | undefined {
   const files = readdirSync(room, { recursive: true }).map((file) => `${room}/${String(file)}`);
   return files.find((file) => /\.tsx?$/.test(file) && (room === "test" || roomOf(file) === room));
@@ -56,7 +56,7 @@ describe("the rooms of the program", () => {
     );
   });
 
-  it("stand in docs/architecture.md, which `npm run generate` writes", () => {
+  it("are in docs/architecture.md, which `npm run generate` writes", () => {
     const rows = readFileSync("docs/architecture.md", "utf8").matchAll(/^\| `([\w/]+)\/` +\| (.*?) +\| (.*?) +\|$/gm);
     const documented = [...rows].map(([, room, holds, imports]) => ({ room, holds, imports }));
     const listed = ({ imports }: Room): string => imports.map((name) => `\`${name}/\``).join(", ") || "itself";
@@ -65,7 +65,7 @@ describe("the rooms of the program", () => {
     );
   });
 
-  it("import what the table allows, and nothing else, at any depth", () => {
+  it("import only what the table allows, at any depth", () => {
     const folder = temporaryFolder("rooms");
     cpSync(".oxlintrc.json", join(folder, ".oxlintrc.json"));
     const expected: string[] = [];

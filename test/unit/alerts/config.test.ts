@@ -30,11 +30,11 @@ function problemsOf(text: string): string {
 }
 
 describe("the alerts' configuration", () => {
-  it("is the generator's defaults where nothing is said", () => {
+  it("has the generator's defaults for missing keys", () => {
     expect(alertOptionsOf(loadAlertConfig(undefined, {}).config)).toMatchObject({ ...DEFAULT_ALERT_OPTIONS });
   });
 
-  it("has an example that gives every key and every alert, with the numbers that hold without it", () => {
+  it("has an example with every key and every alert, and with the default numbers", () => {
     const { config } = loadAlertConfig("config/alerts.example.yaml", {});
     expect(Object.keys(config).toSorted()).toEqual(Object.keys(alertConfigSchema.shape).toSorted());
     expect(Object.keys(config.alerts).toSorted()).toEqual([...ALERT_NAMES].toSorted());
@@ -42,7 +42,7 @@ describe("the alerts' configuration", () => {
     expect(ruleGroups({ ...DEFAULT_ALERT_OPTIONS, alerts })).toEqual(ruleGroups(DEFAULT_ALERT_OPTIONS));
   });
 
-  it("has a JSON Schema that is committed as the code makes it", () => {
+  it("has a committed JSON Schema that equals the generated one", () => {
     expect(JSON.parse(readFileSync("config/alerts.schema.json", "utf8"))).toEqual(
       JSON.parse(JSON.stringify(alertConfigJsonSchema())),
     );
@@ -98,7 +98,7 @@ describe("the alerts' configuration", () => {
       "workingHours: { timeZone: Mars/Olympus }",
       'workingHours.timeZone (line 1): "Mars/Olympus" is not a time zone, such as Europe/Berlin',
     ],
-  ])("refuses %s, naming the key, the value and what is allowed", (_, text, message) => {
+  ])("refuses %s, and names the key, the value and the allowed values", (_, text, message) => {
     expect(problemsOf(text)).toContain(message);
   });
 });

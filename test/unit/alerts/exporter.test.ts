@@ -15,8 +15,8 @@ import { rulesFor } from "../../support/rules/closure.ts";
 
 const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
 
-describe("what an exporter must give", () => {
-  it("is a counter file in which every rule finds what it reads, by the names of either DCGM", () => {
+describe("the required metrics of an exporter", () => {
+  it("are a counter file with everything that the rules read, by the names of either DCGM", () => {
     for (const names of ["classic", "dcgm-4.7"] as const) {
       const page = exporterCounters(GROUPS, names)
         .filter(({ type }) => type !== "label")
@@ -27,7 +27,7 @@ describe("what an exporter must give", () => {
     }
   });
 
-  it("has three fields a line, as dcgm-exporter reads them, and each field once", () => {
+  it("have three fields a line, as dcgm-exporter reads them, and each field once", () => {
     const { text } = exporterFiles(GROUPS, "classic").find(({ name }) => name === "counters.csv")!;
     const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
     expect(lines.filter((line) => line.split(",").length !== 3)).toEqual([]);
@@ -35,7 +35,7 @@ describe("what an exporter must give", () => {
     expect(new Set(fields).size).toBe(fields.length);
   });
 
-  it("is the same in the ConfigMap, and honours labels in both charts", () => {
+  it("are the same in the ConfigMap, and both charts honor labels", () => {
     const files = new Map(exporterFiles(GROUPS, "classic").map(({ name, text }) => [name, text]));
     const read = (name: string) => parse(files.get(name)!) as Record<string, Record<string, unknown>>;
     expect(Object.values(read("configmap.yaml")["data"]!)).toEqual([files.get("counters.csv")]);
@@ -47,7 +47,7 @@ describe("what an exporter must give", () => {
     });
   });
 
-  it("is said of each alert: every counter that it names is one that it reads", () => {
+  it("are listed for each alert: the alert reads every counter that it names", () => {
     const wrong = CATALOG.flatMap(({ name, counters = [] }) => {
       const text = rulesFor(GROUPS, [name])
         .flatMap((group) => group.rules.map((rule) => rule.expr))
@@ -59,7 +59,7 @@ describe("what an exporter must give", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("lacks, with the stock counters of 4.8, what the field knows that it lacks", () => {
+  it("leave a known list of alerts incomplete with the default counters of 4.8", () => {
     const stock = exporterCounters([], "classic").flatMap(({ field }) =>
       field.startsWith("DCGM_EXP") || field.endsWith("MEM_MAX_OP_TEMP") ? [] : [`${field}{gpu="0",UUID="GPU-1"} 1`],
     );
@@ -87,7 +87,7 @@ describe("what an exporter must give", () => {
 });
 
 describe("the generated files", () => {
-  it("are committed as the code makes them", () => {
+  it("are committed as generated", () => {
     const contacts = { platform: {}, teams: {}, repeat: { page: "4h", ticket: "24h" } };
     const metadata = { namespace: undefined, labels: {} };
     const files = [

@@ -32,7 +32,7 @@ const COUNTED = /count_over_time\(([\w:]+)(\{[^}]*\})?\[(\w+)(?::(\w+))?\]\)+ (?
 const UNIT_MILLIS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const millisOf = (text: string): number => Number(text.slice(0, -1)) * UNIT_MILLIS[text.at(-1)!]!;
 const words = (text: string): readonly string[] => text.split(" ");
-/** Labels of exporters' pages and targets that rules read, and those that rules make. */
+/** Labels of exporters' pages and targets that rules read, and labels that rules add. */
 const LABELS = new Set([
   ...words("cluster node UUID GPU_I_ID gpu modelName instance job namespace pod"),
   ...words("exported_pod exported_namespace exported_cluster pod_name vgpu xid clock_event health_watch"),
@@ -45,7 +45,7 @@ const LABELS = new Set([
 ]);
 
 describe("the rules", () => {
-  it("read nothing that no exporter, no kube-state-metrics, no program of ours and no rule gives", () => {
+  it("read only series of exporters, kube-state-metrics, our own programs and other rules", () => {
     const known = new Set([
       ...EXPORTERS,
       ...RECORDED,
@@ -60,19 +60,19 @@ describe("the rules", () => {
     expect(unknown).toEqual([]);
   });
 
-  it("ask for no label that nothing carries", () => {
+  it("use only labels that a series has", () => {
     const unknown = [...recordings(GROUPS), ...alerts(GROUPS)].flatMap(({ expr }) =>
       [...readsOf(expr).labels].filter((label) => !LABELS.has(label) && !label.startsWith("label_")),
     );
     expect(unknown).toEqual([]);
   });
 
-  it("keep every exporter's names to what is recorded: no alert reads one", () => {
+  it("use the exporters' names only in recording rules: no alert reads one", () => {
     const direct = alerts(GROUPS).filter(({ expr }) => [...readsOf(expr).series].some((name) => EXPORTERS.has(name)));
     expect(direct.map(({ alert }) => alert)).toEqual([]);
   });
 
-  it("record nothing that no rule, no annotation and no dashboard reads", () => {
+  it("record only series that a rule, an annotation or a dashboard reads", () => {
     const texts = [
       ...[...recordings(GROUPS), ...alerts(GROUPS)].flatMap((rule) =>
         "alert" in rule ? [rule.expr, ...Object.values(rule.annotations)] : [rule.expr],
@@ -85,17 +85,17 @@ describe("the rules", () => {
     expect(unread).toEqual([]);
   });
 
-  it("state each group's interval, the quick ones' as the configuration says", () => {
+  it("have the interval of each group, and the quick groups have the configured one", () => {
     const quick = ruleGroups(options({ intervalMillis: 120_000 }));
     expect(GROUPS.map(({ intervalMillis }) => intervalMillis).toSorted((a, b) => a - b)[0]).toBe(30_000);
     expect(quick.every(({ intervalMillis }) => intervalMillis >= 120_000)).toBe(true);
   });
 
-  it("ask no window for more samples than its series has at its pace", () => {
+  it("use no window with more samples than its series has at its interval", () => {
     const paces = GROUPS.flatMap(({ intervalMillis, rules }) =>
       rules.flatMap((rule) => ("record" in rule ? [{ ...rule, intervalMillis }] : [])),
     );
-    /** Of the rule for the labels that are asked for, else of the one without. */
+    /** The interval of the rule with the matched labels, or otherwise of the rule without them. */
     const paceOf = (name: string, matchers: string): number =>
       paces
         .filter(({ record, labels = {} }) => {
@@ -114,20 +114,20 @@ describe("the rules", () => {
     expect(windows.filter(({ least, most }) => least > most).map(({ text }) => text)).toEqual([]);
   });
 
-  it("count samples against the interval: an hour at one minute has 60", () => {
+  it("count samples by the interval: an hour at one minute has 60", () => {
     const text = JSON.stringify(ruleGroups(options({ intervalMillis: 60_000 })));
     expect(text).toContain("count_over_time(gpu:device_activity:ratio[1h]) >= 54)");
     expect(JSON.stringify(GROUPS)).toContain("count_over_time(gpu:device_activity:ratio[1h]) >= 108)");
   });
 });
 
-describe("the catalogue", () => {
-  it("names every alert of its kind once, and each severity of one at most once", () => {
+describe("the catalog", () => {
+  it("has every alert of its kind once, and each severity of an alert at most once", () => {
     const kinds = CATALOG.map(({ name, severity }) => `${name} ${severity}`);
     expect(new Set(kinds).size).toBe(kinds.length);
   });
 
-  it("has the seed rules with exactly their thresholds and durations, as warnings", () => {
+  it("has the seed rules with their exact thresholds and durations, as warnings", () => {
     const seed = (name: string) =>
       alertNamed(GROUPS, name).map(({ expr, forMillis, labels }) => ({
         expr,
@@ -148,7 +148,7 @@ describe("the catalogue", () => {
     expect(seed("GPUPodLowUtilization")).toMatchObject({ severity: "warning" });
   });
 
-  it("has a case in which each alert is silent and one in which it fires", () => {
+  it("has for each alert a case in which it is silent and one in which it fires", () => {
     const asked = CASES.flatMap(({ expect: all }) => all.flatMap((each) => ("alert" in each ? [each] : [])));
     const missing = ALERT_NAMES.flatMap((name) => [
       ...(asked.some(({ alert, firing }) => alert === name && firing.length === 0) ? [] : [`${name} silent`]),
@@ -157,7 +157,7 @@ describe("the catalogue", () => {
     expect(missing).toEqual([]);
   });
 
-  it("has a runbook for each alert, and no runbook for none", () => {
+  it("has a runbook for each alert, and no other runbooks", () => {
     const files = readdirSync("docs/runbooks").filter((name) => name !== "README.md");
     expect(files.toSorted()).toEqual([...ALERT_NAMES, "GPULedgerWatchdog"].map((name) => `${name}.md`).toSorted());
     const sections = ["## Meaning", "## Impact", "## Diagnosis", "## Mitigation", "## False positives"];
@@ -170,14 +170,14 @@ describe("the catalogue", () => {
     expect(incomplete).toEqual([]);
   });
 
-  it("tells no info alert to anybody, and pages for nothing that is not critical", () => {
+  it("sends info alerts to no receiver, and pages only for critical alerts", () => {
     expect(CATALOG.filter(({ severity, notify }) => severity === "info" && notify !== "none")).toEqual([]);
     expect(CATALOG.filter(({ severity, notify }) => severity !== "critical" && notify === "page")).toEqual([]);
   });
 });
 
 describe("options", () => {
-  it("change numbers, durations, severities; leave alerts out; pick groups", () => {
+  it("change numbers, durations and severities, leave alerts out, and select groups", () => {
     const changed = ruleGroups(
       options({
         only: ["thermal", "memory"],
@@ -199,7 +199,7 @@ describe("options", () => {
     expect(new Set(alerts(changed).map(({ labels }) => labels["gpu_topic"]))).toEqual(new Set(["memory", "thermal"]));
   });
 
-  it("give a team numbers of its own and leave the others theirs", () => {
+  it("give a team its own numbers and keep the others' numbers", () => {
     const rules = alertNamed(
       ruleGroups(
         options({
@@ -222,7 +222,7 @@ describe("options", () => {
     expect(rules[1]!.expr).toContain("< 0.1");
   });
 
-  it("name alerts and groups anew by a prefix, and add labels and a watchdog", () => {
+  it("rename alerts and groups by a prefix, and add labels and a watchdog", () => {
     const groups = ruleGroups(options({ prefix: "Acme", labels: { tier: "gpu" }, watchdog: true }));
     expect(alerts(groups).every(({ alert, labels }) => alert.startsWith("Acme") && labels["tier"] === "gpu")).toBe(
       true,
@@ -232,7 +232,7 @@ describe("options", () => {
     expect(alertNamed(GROUPS, "GPULedgerWatchdog")).toEqual([]);
   });
 
-  it("link to pages only where there is a server, and name money only where it is wanted", () => {
+  it("add links only if there is a server, and money only if it is configured", () => {
     const [plain] = alertNamed(GROUPS, "GPUAllocatedIdle");
     const [other] = alertNamed(
       ruleGroups(options({ server: "https://gl.example.com", money: false })),
@@ -246,9 +246,9 @@ describe("options", () => {
     );
   });
 
-  it("call the cluster's label as it is called here", () => {
+  it("use the configured name of the cluster's label", () => {
     const groups = ruleGroups(options({ clusterLabel: "k8s_cluster" }));
-    // Programs of ours name a cluster by a label of their own.
+    // Our own programs name a cluster by a label of their own.
     const others = [
       ...recordings(groups),
       ...alerts(groups).filter(({ labels }) => labels["gpu_topic"] !== "pipeline"),

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { createProgram } from "../../../cli/program.ts";
 
-/** The names of the subcommands that a help has. */
+/** The names of the subcommands in a help text. */
 async function subcommandsOf(args: readonly string[]): Promise<readonly string[]> {
   const stdout = new PassThrough();
   const program = createProgram({ env: {}, stdin: process.stdin, stdout, stderr: new PassThrough() } as never);

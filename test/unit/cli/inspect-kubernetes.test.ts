@@ -47,7 +47,7 @@ const LIST = JSON.stringify({
 });
 
 describe("gpu-ledger inspect of Kubernetes objects", () => {
-  it("prints a table a kind, the remarks and what is left out, from a file", async () => {
+  it("prints a table for each kind, the remarks and the ignored objects, from a file", async () => {
     const file = join(folder, "list.json");
     writeFileSync(file, LIST);
     const text = await inspect([file]);

@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { readShard } from "../../../cli/shard.ts";
 
 describe("a collector's shard", () => {
-  it("is everything where nothing is said", () => {
+  it("has all targets by default", () => {
     expect(readShard({}, { HOSTNAME: "gpu-ledger-collector-1" })).toEqual({ index: 0, count: 1 });
   });
 
-  it("is what --shard names, wherever it runs", () => {
+  it("is the shard of --shard, on any host", () => {
     expect(readShard({ shard: "1/3" }, { HOSTNAME: "gpu-ledger-collector-0" })).toEqual({ index: 1, count: 3 });
   });
 
-  it("is the number that ends the pod's name, of as many as --shards names", () => {
+  it("is the number at the end of the pod's name, out of the number in --shards", () => {
     expect(readShard({ shards: "2" }, { HOSTNAME: "gpu-ledger-collector-0" })).toEqual({ index: 0, count: 2 });
     expect(readShard({ shards: "12" }, { HOSTNAME: "gpu-ledger-collector-11" })).toEqual({ index: 11, count: 12 });
   });
@@ -34,7 +34,7 @@ describe("a collector's shard", () => {
       { HOSTNAME: "gpu-ledger-collector-2" },
       "gpu-ledger-collector-2, ends in 2, and the last shard is 1; --shards is the number of replicas",
     ],
-  ])("is refused in a sentence %s", (_, options, env, said) => {
+  ])("is refused with a sentence %s", (_, options, env, said) => {
     expect(() => readShard(options, env)).toThrow(said);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { renderTable } from "../../../cli/table.ts";
 
 describe("a text table", () => {
-  it("has columns as wide as their widest cell, words to the left and numbers to the right", () => {
+  it("has columns as wide as their widest cell, texts to the left and numbers to the right", () => {
     const text = renderTable(
       ["gpu", "model", "watts"],
       [
@@ -17,7 +17,7 @@ describe("a text table", () => {
     ]);
   });
 
-  it("takes a dash and a missing cell for numbers, but no column with a word in it", () => {
+  it("treats a dash and a missing cell as numbers, but not a column with a text in it", () => {
     const text = renderTable(["value", "mixed"], [["-", "12"], ["1,234", "none"], [""]]);
     expect(text.split("\n")).toEqual([
       "value  mixed", //
@@ -27,7 +27,7 @@ describe("a text table", () => {
     ]);
   });
 
-  it("counts characters and not their bytes, and leaves no blanks at a line's end", () => {
+  it("counts characters instead of bytes, and has no blanks at the end of a line", () => {
     const text = renderTable(
       ["who", "what"],
       [
@@ -42,7 +42,7 @@ describe("a text table", () => {
     ]);
   });
 
-  it("is its header where there are no rows", () => {
+  it("is only its header if there are no rows", () => {
     expect(renderTable(["id", "reason"], [])).toBe("id  reason");
   });
 });

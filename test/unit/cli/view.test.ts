@@ -66,7 +66,7 @@ const view = (changed: Partial<SystemStatus> = {}): string =>
   stripVTControlCharacters(renderView({ ...STATUS, ...changed }, "data/gpu-ledger.log"));
 
 describe("the view of `up`", () => {
-  it("says where it is, what it scrapes and stores, how fresh that is, and how it is stopped", () => {
+  it("shows its address, the scraped and stored numbers, their freshness, and the key to stop it", () => {
     const text = view();
     expect(text).toMatch(/^gpu-ledger 1\.2\.3 {2}http:\/\/127\.0\.0\.1:8080$/m);
     expect(text).toMatch(/^ {2}targets up +11 of 12$/m);
@@ -78,7 +78,7 @@ describe("the view of `up`", () => {
     expect(text).not.toMatch(/demo|spool|dead letters|restarted/);
   });
 
-  it("says what the month has cost so far, what an hour costs, and what the month will have cost", () => {
+  it("shows the cost of the month so far, the cost per hour, and the projected cost of the month", () => {
     const amounts = { gpuHours: "1", unpricedGpuHours: "0", perHour: "2.5", forecast: "1500" };
     const month = {
       month: "2026-03",
@@ -90,7 +90,7 @@ describe("the view of `up`", () => {
     );
   });
 
-  it("says what the watchers see, or why they see nothing", () => {
+  it("shows the objects that the watchers have, or why they have none", () => {
     expect(view()).toMatch(/^ {2}cluster prod +1,234 pods, 12 nodes, 1 permissions missing$/m);
     const [state] = STATUS.collector!.kubernetes;
     const seen = (changed: object): string =>
@@ -99,7 +99,7 @@ describe("the view of `up`", () => {
     expect(seen({ failure: "connect ECONNREFUSED" })).toMatch(/^ {2}cluster prod +connect ECONNREFUSED$/m);
   });
 
-  it("says how many hours wait to be charged, and no forecast until they are", () => {
+  it("shows how many hours are not charged yet, and no forecast until all are charged", () => {
     const amounts = { gpuHours: "1", unpricedGpuHours: "0", perHour: "2.5", forecast: null };
     const total = { team: "", cost: "10", ...amounts };
     const month = { month: "2026-03", total, teams: [{ ...total, team: "nlp" }] };
@@ -112,7 +112,7 @@ describe("the view of `up`", () => {
     );
   });
 
-  it("says what waits, for how long, and what is held for nothing", () => {
+  it("shows the waiting pods, their longest wait, and the GPUs of waiting gangs", () => {
     expect(view()).toMatch(/^ {2}waiting +2 pods for 9 GPUs, the oldest 12 min; gangs that wait hold 0$/m);
     const { queue } = STATUS.processor!;
     const gang = { cluster: "prod", namespace: "ml", kind: "PodGroup", name: "g", team: "vision", size: 4 };
@@ -123,11 +123,11 @@ describe("the view of `up`", () => {
     expect(none).toMatch(/^ {2}waiting +no pod$/m);
   });
 
-  it("names each target that fails, and why", () => {
+  it("shows each failing target with the reason", () => {
     expect(view()).toContain("\n  ! gpu-a: timeout: no answer in 10 s\n");
   });
 
-  it("says whatever needs attention only where there is something", () => {
+  it("shows warnings only if there are any", () => {
     const text = view({
       collector: {
         ...STATUS.collector!,
@@ -146,7 +146,7 @@ describe("the view of `up`", () => {
     expect(text).toMatch(/^ {2}! the processor has not reported$/m);
   });
 
-  it("says that a demo fleet is none, and how much of its history is there", () => {
+  it("shows that a fleet is a demo, and how much of its history is complete", () => {
     const demo = { targets: [], gpus: 96, history: { sent: 1, total: 4 } };
     expect(view({ demo })).toContain("A demo fleet: no real GPU is measured.");
     expect(view({ demo })).toMatch(/^ {2}history +█{6}░{18} 25 %$/m);
@@ -154,13 +154,13 @@ describe("the view of `up`", () => {
     expect(view({ demo: { ...demo, history: { sent: 0, total: 0 } } })).toMatch(/^ {2}history +complete$/m);
   });
 
-  it("is there before any part has reported", () => {
+  it("appears before any part has reported", () => {
     const text = view({ collector: undefined, processor: undefined, notReady: ["the collector has not reported"] });
     expect(text).toContain("gpu-ledger 1.2.3");
     expect(text).toMatch(/^ {2}! the collector has not reported$/m);
   });
 
-  it("is drawn at once and in place, and no more after it is stopped", async () => {
+  it("is drawn immediately and in place, and not after it was stopped", async () => {
     const terminal = new PassThrough();
     const { stop } = startView(terminal, () => STATUS, "x.log");
     stop();

@@ -16,18 +16,18 @@ function example(): PriceBook {
 }
 
 describe("the example of a price book", () => {
-  it("is right, and has no ties, no gaps and no entry that never wins", () => {
+  it("is valid, and has no ties, no gaps and no entry that never wins", () => {
     expect(examineBook(example())).toEqual([]);
   });
 
-  it("says that it is an example, as of when its prices are, and where they are published", () => {
+  it("has a note that it is an example, with the date of its prices and where they are published", () => {
     const comment = TEXT.slice(0, TEXT.indexOf("currency:"));
     expect(comment).toContain("replace every figure by your own");
     expect(comment).toMatch(/as of \d{4}-\d{2}-\d{2}/);
     expect(comment.match(/https:\/\/(?:aws\.amazon|cloud\.google|azure\.microsoft)\.com\/\S+/g)).toHaveLength(3);
   });
 
-  it("prices whole machines, each with its region, the GPUs that it has, and on demand where its cloud says so", () => {
+  it("has prices of whole machines, each with its region and its GPUs, and on demand if the cloud has that", () => {
     for (const { per, match, delivered, key } of example().prices) {
       const capacityType = match.region === "us-east-1" ? "on-demand" : undefined;
       expect({ key, per, capacityType: match.capacityType }).toEqual({ key, per: "node-hour", capacityType });
@@ -36,7 +36,7 @@ describe("the example of a price book", () => {
     }
   });
 
-  it("has a price of the GPU within what clouds ask for one: between 0.30 and 13 dollars an hour", () => {
+  it("has prices per GPU in the range of clouds: between 0.30 and 13 dollars an hour", () => {
     const prices = example().prices.flatMap((entry) =>
       entry.per === "node-hour"
         ? [Number(exactDecimal(multiply(entry.prices.list, rational(1, entry.delivered ?? 1)), 30))]

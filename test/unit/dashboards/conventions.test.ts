@@ -21,7 +21,7 @@ const linksOf = ({ links = [], view }: Panel): readonly Link[] => [
   ...links,
   ...(view.kind === "table" ? view.columns.flatMap(({ link }) => link ?? []) : []),
 ];
-/** Expressions without the intervals that Grafana puts in. */
+/** Expressions without the intervals that Grafana inserts. */
 const bare = (expr: string): string => expr.replaceAll(/\$__\w+/g, "5m");
 const promql = ({ queries }: Panel): readonly string[] =>
   queries.flatMap((query) => (query.source === "prometheus" ? bare(query.expr) : []));
@@ -36,19 +36,21 @@ const OWN = new Set([
     type === "histogram" ? [`${name}_bucket`] : [name],
   ),
   ...Object.keys(OWN_SERIES),
-  // What the library of metrics tells of every program.
+  // The metrics that the library exports for every program.
   "process_resident_memory_bytes",
   "process_cpu_seconds_total",
 ]);
-/** Recorded of our own: without a processor there is none. */
+/** Recorded from our own series: absent without a processor. */
 const RECORDED_OF_OWN = new Set(["pod:gpu_cost_per_hour:sum"]);
-/** Of teams by the labels that are allowed there, where no processor tells of them. */
+/** Series of teams by the labels allowed there, without a processor's series. */
 const OF_LEVEL_B = /\bteam:|\blabel_(?!replace|join)/;
 const OF_LEVEL_A = new Set([...RECORDED, ...everyExporterName(), ...Object.keys(STATE_SERIES), "up", "ALERTS"]);
-/** What is there for each GPU, pod or node: of a fleet over days too much to read. Faults are of few, and nodes' least are one for eight. */
+/**
+ * Series with a value for each GPU, pod or node: too much to read for a fleet over days. Faults are few, and the minima of nodes are one for eight.
+ */
 const ONE_BY_ONE =
   /^(?!(gpu:(xid_new|throttle_reason|telemetry_frozen|ecc_double|uncorrectable_remapped|row_remap_failure|memory_repair|nvlink_crc|pcie_replays)|node:gpus_missing|node:temperature_left:min)|[a-z]+_ledger_|process_|cluster:|team:|ALERTS$)/;
-/** What a reader chose one of, or what belongs to that. */
+/** A variable with one chosen value, or one that depends on such a variable. */
 const NARROWED = /\$(node|namespace|exporter)\b/;
 /** The selectors of an expression by their series' names, each with its matchers. */
 const selectorsOf = (expr: string): readonly (readonly [name: string, matchers: string])[] => {
@@ -59,13 +61,13 @@ const selectorsOf = (expr: string): readonly (readonly [name: string, matchers: 
     ),
   );
 };
-/** What a reader of the store may ask for, of rows that are rolled up. */
+/** The tables that a reader of the store may query, with rows that are rolled up. */
 const READABLE = new Set(
   READER_GRANTS.map(({ table }) => table).filter((table) => !["scrapes", "gpu_samples"].includes(table)),
 );
 const sqlOf = ({ queries }: Panel): readonly string[] =>
   queries.flatMap((query) => (query.source === "clickhouse" ? query.sql : []));
-/** The labels that the outermost aggregation of an expression keeps; undefined where there is none. UUIDs and nodes need no cluster. */
+/** The labels that the outermost aggregation of an expression keeps; undefined if there is none. UUIDs and nodes need no cluster. */
 const keptBy = (expr: string): readonly string[] | undefined => {
   const [, by] = /^(?:sum|count|max|min|avg|quantile|histogram_quantile)\b(?: by \(([^)]*)\))?/.exec(expr) ?? [];
   return /^(sum|count|max|min|avg|quantile|histogram_quantile)\b/.test(expr)
@@ -74,13 +76,13 @@ const keptBy = (expr: string): readonly string[] | undefined => {
 };
 
 describe("the dashboards", () => {
-  it("have addresses that stay, and are committed as the code makes them", () => {
+  it("have permanent addresses, and are committed as generated", () => {
     expect(ALL.map(({ uid }) => uid)).toEqual(Object.values(UIDS));
     for (const { name, text } of dashboardFiles(DEFAULT_DASHBOARD_OPTIONS))
       expect(readFileSync(`deploy/grafana/dashboards/${name}`, "utf8")).toBe(text);
   });
 
-  it("are called by titles of their own, and so are their panels", () => {
+  it("have unique titles, and so do their panels", () => {
     for (const titles of [
       ALL.map(({ title }) => title),
       ...ALL.map((each) => panelsOf(each).map(({ title }) => title)),
@@ -101,13 +103,13 @@ describe("the dashboards", () => {
     }
   });
 
-  it.each(ALL)("$title asks for no variable that it has not got", (dashboard) => {
+  it.each(ALL)("$title uses only its own variables", (dashboard) => {
     const known = new Set(["prometheus", "clickhouse", "server", ...dashboard.variables.map(({ name }) => name)]);
     const used = [...JSON.stringify(dashboard).matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name]) => name!);
     expect(used.filter((name) => !known.has(name) && !name.startsWith("__"))).toEqual([]);
   });
 
-  it("let each variable depend on those before it alone", () => {
+  it("have variables that depend only on earlier ones", () => {
     for (const { variables } of ALL) {
       const before = new Set<string>();
       for (const { name, query } of variables) {
@@ -118,7 +120,7 @@ describe("the dashboards", () => {
     }
   });
 
-  it("lead to dashboards and variables that there are", () => {
+  it("have links only to existing dashboards and variables", () => {
     const links = PANELS.flatMap(({ panel }) => linksOf(panel)).filter(({ url }) => url.startsWith("/d/"));
     expect(links.length).toBeGreaterThan(0);
     for (const { url } of links) {
@@ -132,13 +134,13 @@ describe("the dashboards", () => {
 });
 
 describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", ({ panel }) => {
-  it("says what to conclude, and what it means that there is nothing", () => {
+  it("explains each panel, and what an empty panel means", () => {
     expect(panel.description).toMatch(/^[A-Z][^]{40,}\.$/);
     expect(panel.empty).toMatch(/^[A-Z].{10,}\.$/);
     expect(panel.title).not.toMatch(/\.$/);
   });
 
-  it("needs what its level has", () => {
+  it("needs only the series of its level", () => {
     const read = promql(panel).flatMap((expr) => [...readsOf(expr).series]);
     const beyond = read.filter((name) => !OF_LEVEL_A.has(name) || RECORDED_OF_OWN.has(name));
     const ofSeries = beyond.length > 0 ? "C" : promql(panel).some((expr) => OF_LEVEL_B.test(expr)) ? "B" : "A";
@@ -146,7 +148,7 @@ describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", (
     expect(beyond.filter((name) => !OWN.has(name) && !RECORDED_OF_OWN.has(name))).toEqual([]);
   });
 
-  it("names its series so that none is taken for another", () => {
+  it("names its series unambiguously", () => {
     for (const query of panel.queries) {
       if (query.source !== "prometheus" || query.as !== "range") continue;
       const labels = [...(query.legend ?? "").matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
@@ -156,7 +158,7 @@ describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", (
     }
   });
 
-  it("asks the store for what readers may ask, of hours and rollups, in the order of time", () => {
+  it("queries the store only for readable tables, of hours and rollups, in the order of time", () => {
     for (const sql of sqlOf(panel)) {
       const tables = [...sql.matchAll(/\b(?:FROM|(?<!ARRAY )JOIN)\s+([a-z]\w*)/g)].map(([, table]) => table!);
       expect(tables.length).toBeGreaterThan(0);
@@ -169,7 +171,7 @@ describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", (
     expect(unordered).toEqual([]);
   });
 
-  it("reads over time what is of each GPU, pod or node only of what one looks at", () => {
+  it("reads values of each GPU, pod or node over time only for the chosen one", () => {
     const read = panel.queries.flatMap((query) =>
       query.source === "prometheus" && (isOverTime(query) || query.expr.includes("[$__range")) ? [query.expr] : [],
     );
@@ -178,7 +180,7 @@ describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", (
   });
 });
 
-it("every level is told in Grafana's own words of a panel", () => {
+it("a panel's description and its empty text name the level that it needs", () => {
   const [fleet] = ALL.map((each) => dashboardOf(each, "http://127.0.0.1:8080"));
   const panels = (fleet!.panels ?? []) as readonly {
     readonly title?: string;

@@ -19,7 +19,7 @@ describe("a query to Prometheus", () => {
     ["avg_over_time(up[$__interval])", "avg_over_time(up[60s])"],
   ])("%s becomes %s", (expr, expanded) => expect(expandedPromql(expr, SHOWN)).toBe(expanded));
 
-  it("has no variable that nobody knows", () => {
+  it("is refused with an unknown variable", () => {
     expect(() => expandedPromql("up == $pool", SHOWN)).toThrow("$pool");
   });
 });
@@ -34,7 +34,7 @@ describe("a query to ClickHouse", () => {
     ["t = ${team:singlequote}", String.raw`t = 'o\'neill'`],
   ])("%s becomes %s", (sql, expanded) => expect(expandedSql(sql, SHOWN)).toBe(expanded));
 
-  it("has no variable and no macro that nobody knows", () => {
+  it("is refused with an unknown variable or macro", () => {
     expect(() => expandedSql("${pool:singlequote}", SHOWN)).toThrow("$pool");
     expect(() => expandedSql("$__dateFilter(d)", SHOWN)).toThrow("$__dateFilter");
     expect(() => expandedSql("x = $team", SHOWN)).toThrow("$team");

@@ -10,12 +10,12 @@ const LONG_RUNNING = NAMED.filter(({ service }) => service.restart !== undefined
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
 const SECRETS_FOLDER = "/run/gpu-ledger";
 
-/** Whom a service waits for, through others too. */
+/** The services for which a service waits, directly or through others. */
 function waitsFor(name: string): readonly string[] {
   return Object.keys(services[name]?.depends_on ?? {}).flatMap((each) => [each, ...waitsFor(each)]);
 }
 
-/** Whether a service starts wherever another one does. */
+/** Whether a service starts whenever another one does. */
 function startsWith(service: ComposeService, other: ComposeService): boolean {
   return service.profiles === undefined || (other.profiles ?? []).some((each) => service.profiles!.includes(each));
 }
@@ -31,7 +31,7 @@ describe("the services of docker-compose.yml", () => {
     expect(image).toMatch(/^[\w/-]+:v?\d+(\.\d+){2,3}$/);
   });
 
-  it.each(NAMED)("$name has no right that it does not need, and an end to what it takes", ({ service }) => {
+  it.each(NAMED)("$name has only the rights that it needs, and limits for its resources", ({ service }) => {
     expect(service.user).not.toMatch(/^(0|root)\b/);
     expect(service).toMatchObject({
       read_only: true,
@@ -40,24 +40,27 @@ describe("the services of docker-compose.yml", () => {
       logging: { options: { "max-size": "10m" } },
     });
     expect(service.mem_limit).toMatch(/^\d+[mg]$/);
-    // Docker refuses more processors than the machine has, and two are what is asked of it.
+    // Docker refuses more processors than the machine has. The limit is two at most.
     expect(service.cpus).toBeLessThanOrEqual(2);
   });
 
-  it.each(LONG_RUNNING)("$name starts again when it ends, and is asked for its health", ({ service }) => {
+  it.each(LONG_RUNNING)("$name restarts when it ends, and has a health check", ({ service }) => {
     expect(service.restart).toBe("unless-stopped");
     expect(service.healthcheck?.test[0]).toBe("CMD");
   });
 
-  it.each(NAMED)("$name waits for others until they are healthy, or done, and they start where it does", (named) => {
-    for (const [name, { condition }] of Object.entries(named.service.depends_on ?? {})) {
-      const other = services[name]!;
-      expect(condition).toBe(other.restart === undefined ? "service_completed_successfully" : "service_healthy");
-      expect([name, startsWith(other, named.service)]).toEqual([name, true]);
-    }
-  });
+  it.each(NAMED)(
+    "$name waits for others until they are healthy or completed, and they start whenever it does",
+    (named) => {
+      for (const [name, { condition }] of Object.entries(named.service.depends_on ?? {})) {
+        const other = services[name]!;
+        expect(condition).toBe(other.restart === undefined ? "service_completed_successfully" : "service_healthy");
+        expect([name, startsWith(other, named.service)]).toEqual([name, true]);
+      }
+    },
+  );
 
-  it("wait for the secrets that they read, and only their maker writes them", () => {
+  it("wait for the secrets that they read, which only one service writes", () => {
     const readers = NAMED.filter(({ service }) => mountsOf(service).some(({ from }) => from === "secrets"));
     expect(readers.length).toBeGreaterThan(10);
     for (const { name, service } of readers.filter((each) => each.name !== "secrets")) {
@@ -78,7 +81,7 @@ describe("the services of docker-compose.yml", () => {
     ]);
   });
 
-  it("have no password but those that are made, and name none that is not", () => {
+  it("have only generated passwords, and refer only to existing ones", () => {
     const known = [...Object.keys(SECRETS), ADMIN_TOKEN_HASH].map((name) => `${SECRETS_FOLDER}/${name}`);
     const given = NAMED.flatMap(({ service }) => Object.entries(service.environment ?? {}));
     const secret = given.filter(([name]) => /PASSWORD|TOKEN|SECRET|KEY/.test(name));
@@ -96,7 +99,7 @@ describe("the services of docker-compose.yml", () => {
     for (const path of named) expect(known).toContain(path);
   });
 
-  it("mount what there is in the repository, for reading, and volumes that are declared", () => {
+  it("mount existing files of the repository, read-only, and declared volumes", () => {
     const mounts = NAMED.flatMap(({ service }) => mountsOf(service));
     const ofRepository = mounts.filter(({ from }) => from.startsWith("./"));
     for (const { from, isReadOnly } of ofRepository)
@@ -111,13 +114,13 @@ describe("the profiles of docker-compose.yml", () => {
   const shared = (service: ComposeService): object =>
     Object.fromEntries(Object.entries(service).filter(([key]) => !OF_PROFILE.includes(key)));
 
-  it("are the demo's unless another one is asked for", () => {
+  it("are the demo's by default", () => {
     expect(readFileSync(".env", "utf8")).toMatch(/^COMPOSE_PROFILES=demo$/m);
     const ofDemo = NAMED.filter(({ service }) => service.profiles?.includes("demo") === true).map(({ name }) => name);
     expect(ofDemo).toEqual(["demo", "migrate", "collect", "process", "serve"]);
   });
 
-  it.each(["migrate", "collect", "process", "serve"])("run %s in the same way, by another configuration", (name) => {
+  it.each(["migrate", "collect", "process", "serve"])("run %s in the same way, with another configuration", (name) => {
     const [ofDemo, real] = [services[name]!, services[`${name}-real`]!];
     expect(real.profiles).toEqual(["real"]);
     expect(shared(real)).toEqual(shared(ofDemo));
@@ -129,7 +132,7 @@ describe("the profiles of docker-compose.yml", () => {
     ]);
   });
 
-  it.each(["collect", "process", "serve"])("have %s under one name, which Prometheus asks", (name) => {
+  it.each(["collect", "process", "serve"])("have %s under one name, which Prometheus scrapes", (name) => {
     expect(services[`${name}-real`]?.networks).toEqual({ default: { aliases: [name] } });
   });
 });
@@ -138,7 +141,7 @@ describe("the images of the Dockerfile", () => {
   const text = readFileSync("Dockerfile", "utf8");
   const stages = [...text.matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, from, name]) => ({ from: from!, name: name! }));
 
-  it("are built on one Node, named once, on which CI tries the program, and the newest that is supported", () => {
+  it("are built on one Node, named once, with which CI tests the program, and which is the newest supported one", () => {
     const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
     expect(new Set(bases)).toEqual(new Set(["node:${NODE_VERSION}-trixie-slim"]));
     const [, node, major] = /^ARG NODE_VERSION=((\d+)\.\d+\.\d+)$/m.exec(text)!;
@@ -147,7 +150,7 @@ describe("the images of the Dockerfile", () => {
     expect(readFileSync("README.md", "utf8")).toContain(`Node 20.19 to ${major}.`);
   });
 
-  it("are one for production, which the stack runs and a build makes by default, and one with the embedded parts", () => {
+  it("are one for production, which the stack runs and which a build makes by default, and one with the embedded parts", () => {
     expect(stages.map(({ name }) => name).slice(-2)).toEqual(["embedded", "production"]);
     const built = NAMED.filter(({ service }) => service.build !== undefined);
     expect(built.map(({ name, service }) => [name, service.build])).toEqual([
@@ -157,7 +160,7 @@ describe("the images of the Dockerfile", () => {
     for (const { name } of ours.filter((each) => each.name !== "secrets")) expect(waitsFor(name)).toContain("secrets");
   });
 
-  it("are of this release, run as the stack and the manifests run them, and have the volumes' folders", () => {
+  it("are of this release, run like the stack and the manifests, and have the volumes' folders", () => {
     expect(text).toContain(`org.opencontainers.image.version="${version}"`);
     expect(text).toContain('ENTRYPOINT ["tini", "--", "gpu-ledger"]');
     const [, user] = /^USER (\S+)$/m.exec(text)!;
@@ -170,7 +173,7 @@ describe("the images of the Dockerfile", () => {
     expect([...new Set(written.map(({ to }) => to))].toSorted()).toEqual(folders!.split(" ").toSorted());
   });
 
-  it("are given every folder that is compiled", () => {
+  it("contain every compiled folder", () => {
     const { include } = JSON.parse(readFileSync("tsconfig.build.json", "utf8")) as {
       readonly include: readonly string[];
     };

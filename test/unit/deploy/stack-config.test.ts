@@ -19,7 +19,7 @@ const COMPOSE = "deploy/compose";
 const CONFIGS = ["gpu-ledger.yaml", "gpu-ledger-real.yaml"];
 const { services } = readComposeFile();
 const read = (name: string): string => readFileSync(`${COMPOSE}/${name}`, "utf8");
-/** Where each service can be reached by the others. */
+/** The address of each service for the others. */
 const PORTS: Readonly<Record<string, string>> = {
   kafka: "9092",
   clickhouse: "8123",
@@ -29,7 +29,7 @@ const PORTS: Readonly<Record<string, string>> = {
 const portOf = (name: string): string | undefined =>
   services[name]?.image.startsWith("gpu-ledger:") === true ? "8080" : PORTS[name];
 
-/** A configuration as a container reads it, with secrets that were made. */
+/** A configuration as a container reads it, with generated secrets. */
 function configOf(name: string): Config {
   const folder = temporaryFolder("stack");
   makeSecrets(folder);
@@ -37,7 +37,7 @@ function configOf(name: string): Config {
 }
 
 describe("the stack's configurations", () => {
-  it.each(CONFIGS)("%s asks the stack's own services, and its server wants a token", (name) => {
+  it.each(CONFIGS)("%s uses the stack's own services, and its server requires a token", (name) => {
     const { bus, store, server, data } = configOf(name);
     const [broker, ...others] = bus.kafka!.brokers;
     expect([bus.kind, broker, others]).toEqual(["kafka", `kafka:${portOf("kafka")}`, []]);
@@ -52,7 +52,7 @@ describe("the stack's configurations", () => {
     expect(services["collect"]!.volumes).toContain(`collector:${data}`);
   });
 
-  it("have the demo's exporters, its cluster and what it costs, as `up` has them", () => {
+  it("have the demo's exporters, its cluster and its prices, as `up` has them", () => {
     const config = configOf("gpu-ledger.yaml");
     expect(config).toMatchObject(demoLedger());
     expect(config.collector.jobs.flatMap(({ http }) => http.map(({ url }) => url))).toEqual([
@@ -65,7 +65,7 @@ describe("the stack's configurations", () => {
     expect(CONFIGS.map((name) => configOf(name).server.demo)).toEqual([true, false]);
   });
 
-  it("have a place for exporters of one's own", () => {
+  it("have a place for the user's own exporters", () => {
     const [job] = configOf("gpu-ledger-real.yaml").collector.jobs;
     const [path] = job!.files!.paths;
     expect(mountedFrom(services["collect-real"]!, path!)).toBe(`./${COMPOSE}/targets/exporters.yaml`);
@@ -74,7 +74,7 @@ describe("the stack's configurations", () => {
   it.each([
     ["exporters.yaml", ["http://10.0.0.11:9400/metrics", "http://10.0.0.12:9400/metrics"]],
     ["kube-state-metrics.yaml", ["http://10.0.0.10:8080/metrics"]],
-  ])("name nobody in %s, and show how", (name, urls) => {
+  ])("have no target in %s, and a commented example", (name, urls) => {
     const text = read(`targets/${name}`);
     const defaults = { scheme: "http", port: 9400, path: "/metrics" } as const;
     expect(readTargetGroups(parse(text), defaults)).toEqual([]);
@@ -84,7 +84,7 @@ describe("the stack's configurations", () => {
     );
   });
 
-  it("have a broker where the others look for it", () => {
+  it("have the broker at the address that the others use", () => {
     const settings = read("kafka/server.properties");
     expect(settings).toContain(`advertised.listeners=PLAINTEXT://kafka:${portOf("kafka")}\n`);
     const [, folder] = /^log\.dirs=(.*)$/m.exec(settings)!;
@@ -124,7 +124,7 @@ describe("the stack's Prometheus", () => {
   const isOurs = ({ job_name }: ScrapeJob): boolean => job_name.startsWith("gpu-ledger");
   const patternOf = (selector: string): RegExp => new RegExp(`^${/job=~"(.*)"/.exec(selector)![1]}$`);
 
-  it("asks services by ports on which they listen, with the token that they want", () => {
+  it("scrapes services at the ports on which they listen, with the token that they require", () => {
     const ours = scrape_configs.filter(isOurs);
     const asked = ours.flatMap(targetsOf);
     expect(asked).toEqual(["collect:8080", "process:8080", "serve:8080", "process:8080"]);
@@ -138,7 +138,7 @@ describe("the stack's Prometheus", () => {
     expect(alerting.alertmanagers.flatMap(targetsOf)).toEqual(["alertmanager:9093"]);
   });
 
-  it("finds the demo's exporters and cluster and one's own, under names by which the rules know them", () => {
+  it("finds the demo's exporters and cluster and the user's own, under the names that the rules use", () => {
     const { exporters, ledger } = DEFAULT_ALERT_OPTIONS.selectors;
     const found = scrape_configs.filter((job) => !isOurs(job));
     const named = (pattern: RegExp): readonly string[] =>
@@ -179,7 +179,7 @@ describe("the stack's Grafana", () => {
   };
   const sourceOf = (type: string) => datasources.find((each) => each.type === type)!;
 
-  it("has one data source of each type that the dashboards ask", () => {
+  it("has one data source of each type that the dashboards use", () => {
     const files = readdirSync("deploy/grafana/dashboards").map((name) => `deploy/grafana/dashboards/${name}`);
     const variables = files.flatMap((file) => {
       const { templating } = JSON.parse(readFileSync(file, "utf8")) as {
@@ -192,7 +192,7 @@ describe("the stack's Grafana", () => {
     for (const type of types) expect(datasources.filter((each) => each.type === type)).toHaveLength(1);
   });
 
-  it("asks the stack's own services, the store as the reader whose password was made", () => {
+  it("uses the stack's own services, and the store as the reader with the generated password", () => {
     for (const [type, name] of [
       ["prometheus", "prometheus"],
       ["alertmanager", "alertmanager"],
@@ -211,7 +211,7 @@ describe("the stack's Grafana", () => {
     expect(secureJsonData).toEqual({ password: `$__file{${file}}` });
   });
 
-  it("has every dashboard, and the plugin for whose release they are made", () => {
+  it("has every dashboard, and the plugin in the release for which they are made", () => {
     const { providers } = provisioned("dashboards/dashboards.yaml") as {
       readonly providers: readonly { readonly options: { readonly path: string } }[];
     };

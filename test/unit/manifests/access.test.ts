@@ -20,7 +20,7 @@ const objects = parseAllDocuments(readFileSync("deploy/kubernetes/2-access.yaml"
 const rulesOf = (kind: string): readonly AccessRule[] =>
   objects.filter((each) => each.kind === kind).flatMap((each) => each.rules);
 
-/** An API server's access with exactly what the committed file gives. */
+/** The access of an API server with exactly the permissions of the committed file. */
 function accessAsCommitted(): Access {
   const access = createAccess(createCatalogue([...BUILT_IN_RESOURCES, ...ADDED_RESOURCES]), "collector");
   const inNamespace = rulesOf("Role").map((rule) => ({ ...rule, namespace: LEASE.namespace }));
@@ -74,7 +74,7 @@ describe("the permissions of deploy/kubernetes", () => {
     expect(accessAsCommitted().isAllowed(forbidden)).toBe(false);
   });
 
-  it("only read in the whole cluster, and name every group and resource", () => {
+  it("allow only reading in the whole cluster, and name every group and resource", () => {
     const verbs = rulesOf("ClusterRole").flatMap((rule) => rule.verbs);
     expect([...new Set(verbs)].toSorted()).toEqual(["get", "list", "watch"]);
     for (const rule of rulesOf("ClusterRole")) {
@@ -84,7 +84,7 @@ describe("the permissions of deploy/kubernetes", () => {
     }
   });
 
-  it("write one lease and nothing else", () => {
+  it("allow writing of one lease and nothing else", () => {
     expect(rulesOf("Role")).toEqual([
       {
         apiGroups: ["coordination.k8s.io"],
@@ -97,7 +97,7 @@ describe("the permissions of deploy/kubernetes", () => {
     expect(objects.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe(LEASE.namespace);
   });
 
-  it("have a place for every kind that is watched and every kind that owns pods", () => {
+  it("have a place for every watched kind and every kind that owns pods", () => {
     const verbsOf = (group: string, resource: string): readonly string[] =>
       rulesOf("ClusterRole")
         .filter((rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource))
@@ -119,7 +119,7 @@ describe("the rules of a list of permissions", () => {
     without: "",
   });
 
-  it("put together what needs the same verbs in the same group, and only that", () => {
+  it("combine resources of the same group that need the same verbs, and only those", () => {
     const rules = clusterRules([
       permission("list", "pods"),
       permission("list", "nodes"),
@@ -135,7 +135,7 @@ describe("the rules of a list of permissions", () => {
     ]);
   });
 
-  it("leave out what is needed in one namespace", () => {
+  it("leave out permissions for one namespace", () => {
     expect(clusterRules(neededPermissions(LEASE)).flatMap(({ resources }) => resources)).not.toContain("leases");
   });
 });

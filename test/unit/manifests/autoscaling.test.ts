@@ -8,7 +8,7 @@ import { ADAPTER_VALUES, SCALED_OBJECT, SERVICE_MONITOR } from "../../support/au
 import { misfits } from "../../support/object-shape.ts";
 
 const read = (name: string): string => readFileSync(`deploy/autoscaling/${name}`, "utf8");
-/** By this the chart scales processors: test/full/chart.test.ts. */
+/** The metric by which the chart scales processors: test/full/chart.test.ts. */
 const LAG = "gpu_ledger_lag_messages";
 const hpa = parse(read("hpa.yaml")) as V2HorizontalPodAutoscaler;
 const adapter = ADAPTER_VALUES.parse(parse(read("prometheus-adapter.yaml")));
@@ -18,7 +18,7 @@ const [service, monitor] = parseAllDocuments(read("servicemonitor.yaml")).map(
 ) as [V1Service, unknown];
 
 describe("the examples of deploy/autoscaling", () => {
-  it("have an HPA that fits Kubernetes' model and asks for the metric that the adapter gives", () => {
+  it("have an HPA that fits Kubernetes' model and uses the metric of the adapter", () => {
     expect(misfits(hpa, "V2HorizontalPodAutoscaler")).toEqual([]);
     expect(hpa).toMatchObject({ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler" });
     const { scaleTargetRef, minReplicas, maxReplicas, metrics } = hpa.spec!;
@@ -29,13 +29,13 @@ describe("the examples of deploy/autoscaling", () => {
     expect(target).toEqual({ type: "Value", value: "700m" });
   });
 
-  it("have the adapter give what waits on the bus, a metric that processors have", () => {
+  it("have an adapter with the messages that wait on the bus, a metric of the processors", () => {
     const rule = adapter.rules.external.find(({ name }) => name.as === LAG)!;
     expect(rule.metricsQuery).toContain(`(${LAG}{`);
     expect(METRICS_PAGE).toContain(`| \`${LAG}\` `);
   });
 
-  it("have a ScaledObject that fits KEDA's, whose behaviour is an HPA's and whose names agree", () => {
+  it("have a valid ScaledObject of KEDA, with the behavior of an HPA and consistent names", () => {
     const { metadata, spec } = SCALED_OBJECT.parse(parse(read("keda-scaledobject.yaml")));
     expect(misfits(spec.advanced!.horizontalPodAutoscalerConfig.behavior, "V2HorizontalPodAutoscalerBehavior")).toEqual(
       [],
@@ -55,7 +55,7 @@ describe("the examples of deploy/autoscaling", () => {
     expect(spec.endpoints).toMatchObject([{ port: port!.name, path: GPU_METRICS_PATH, honorLabels: true }]);
   });
 
-  it("have a scrape configuration that asks the same Service for the same page", () => {
+  it("have a scrape configuration for the same page of the same Service", () => {
     const { scrape_configs: jobs } = parse(read("scrape-config.yaml")) as { scrape_configs: readonly object[] };
     const { name, namespace } = service.metadata!;
     expect(jobs).toMatchObject([

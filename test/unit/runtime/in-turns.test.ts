@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { inTurns, oneAhead, slicesOf } from "../../../runtime/in-turns.ts";
 
 describe("work in turns", () => {
-  it("is on so many items at once, begun in their order", async () => {
+  it("has at most the given number of items at once, begun in their order", async () => {
     const begun: number[] = [];
     let now = 0;
     let most = 0;
@@ -17,7 +17,7 @@ describe("work in turns", () => {
     expect(most).toBe(2);
   });
 
-  it("begins nothing after a failure, which is told when all that was begun has ended", async () => {
+  it("begins nothing after a failure, which is reported when all started work has ended", async () => {
     const ended: number[] = [];
     const work = inTurns([0, 1, 2, 3], 2, async (item) => {
       if (item === 0) throw new Error("no");
@@ -29,8 +29,8 @@ describe("work in turns", () => {
   });
 });
 
-describe("one ahead", () => {
-  it("is being made while the one before is worked on, and no further", async () => {
+describe("work one item ahead", () => {
+  it("begins the next item while one is processed, and no further one", async () => {
     const begun: number[] = [];
     const made = oneAhead([1, 2, 3], async (item) => {
       begun.push(item);
@@ -45,7 +45,7 @@ describe("one ahead", () => {
     expect(begun).toEqual([1, 2, 3]);
   });
 
-  it("tells a failure where its turn comes", async () => {
+  it("reports a failure at its place in the order", async () => {
     const made = oneAhead([1, 2], async (item) => {
       if (item === 2) throw new Error("no");
       return item;
@@ -56,7 +56,7 @@ describe("one ahead", () => {
 });
 
 describe("slices", () => {
-  it("are of so many, the last of what is left; of nothing there are none", () => {
+  it("have the given length, except the last one; an empty list has none", () => {
     expect(slicesOf([1, 2, 3], 2)).toEqual([[1, 2], [3]]);
     expect(slicesOf([], 2)).toEqual([]);
   });

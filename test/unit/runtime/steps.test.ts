@@ -12,13 +12,13 @@ function* counting(steps: number, done: string[] = [], name = ""): Steps<number>
 }
 
 describe("work in steps", () => {
-  it("comes to the same at once and by turns", async () => {
+  it("has the same result at once and by turns", async () => {
     expect(atOnce(counting(3))).toBe(3);
     expect(await createStepRunner().run(counting(3))).toBe(3);
     expect(await createStepRunner().run(counting(0))).toBe(0);
   });
 
-  it("lets a short work end, and a timer go off, while a long one is under way", async () => {
+  it("lets short work end, and a timer fire, while long work is running", async () => {
     const runner = createStepRunner();
     const ended: string[] = [];
     const long = runner.run(counting(200)).then(() => ended.push("long"));
@@ -35,7 +35,7 @@ describe("work in steps", () => {
     expect(done.join("")).toBe("abcabcabc");
   });
 
-  it("rejects with what a work throws, and goes on with the others", async () => {
+  it("rejects with the error of a work, and continues with the others", async () => {
     const runner = createStepRunner();
     function* failing(): Steps<number> {
       yield;

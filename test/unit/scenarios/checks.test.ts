@@ -4,7 +4,7 @@ import { problemsOf } from "../../support/scenario-problems.ts";
 const NODE = "{ name: n, model: NVIDIA-A100-SXM4-40GB, gpus: 2 }";
 const POD = "{ name: a, namespace: x, node: n, holds: { gpus: 1 }, devices: [0], activity: 0.5 }";
 
-/** A scenario of an hour of one node, with one part of it written otherwise. */
+/** A scenario of one node for an hour, with one part of it changed. */
 function scenario(given: { node?: string; pods?: string; prices?: string; more?: string; period?: string }): string {
   const period = given.period ?? "{ start: 2026-03-02T00:00:00Z, end: 2026-03-02T01:00:00Z }";
   return `title: t
@@ -140,7 +140,7 @@ describe("a scenario is refused, with the key and its line,", () => {
     expect(problems[0]).toContain(allowed);
   });
 
-  it("where aliases hold themselves, or grow without bound", () => {
+  it("if aliases contain themselves, or grow without limit", () => {
     expect(problemsOf("&a\ntitle: t\nx: *a")).toEqual(["(YAML): an anchor must not hold an alias of itself"]);
     const grown = Array.from({ length: 9 }, (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(",")}]`);
     expect(problemsOf(["a0: &a0 [x]", ...grown].join("\n"))).toEqual([
@@ -148,7 +148,7 @@ describe("a scenario is refused, with the key and its line,", () => {
     ]);
   });
 
-  it("and is read where nothing is wrong", () => {
+  it("but not if nothing is wrong", () => {
     expect(problemsOf(scenario({}))).toEqual([]);
     const late = POD.replace("name: a", "name: late");
     const claimed = `claims: { c: { node: n, devices: [0], reservedFor: [late] } }

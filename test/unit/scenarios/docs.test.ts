@@ -10,7 +10,7 @@ const text = readFileSync("docs/scenarios.md", "utf8");
 const examples = [...text.matchAll(/^```yaml\n(title:[^]*?)^```$/gm)].map(([, example]) => example!);
 
 describe("the manual of scenarios", () => {
-  it("has an example that can be played and whose expectations hold", () => {
+  it("has an example that can be played, and its expectations hold", () => {
     expect(examples).toHaveLength(1);
     const scenario = readScenario(examples[0]!, "docs/scenarios.md");
     expect(unplayable(scenario)).toEqual([]);

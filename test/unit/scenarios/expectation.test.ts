@@ -24,7 +24,7 @@ const BILL: Bill = {
   corrections: [line("vision", "active", 0n, -ONE)],
 };
 
-/** What differs from an expectation of the one policy. */
+/** The differences from an expectation of the one policy. */
 function differing(expected: object, bill = BILL): readonly string[] {
   return differences(scenarioWith({ expect: { default: expected } }), new Map([["default", bill]]));
 }
@@ -46,7 +46,7 @@ describe("an expectation of energy", () => {
       new Map([["default", POWERED]]),
     );
 
-  it("counts kWh with the site's overhead, and every group of which any was measured", () => {
+  it("counts kWh with the site's overhead, for every group with a measurement", () => {
     expect(differingEnergy([{ team: "vision", kWh: "0.495", grams: "198" }])).toEqual([]);
     expect(
       differingEnergy([
@@ -62,7 +62,7 @@ describe("an expectation of energy", () => {
 });
 
 describe("an expectation", () => {
-  it("holds where every line is one group of the named dimensions and every group a line, by value", () => {
+  it("holds if every line is one group of the named dimensions and every group a line, by value", () => {
     const lines = [
       { team: "vision", gpuHours: "1.50", cost: "3.00" },
       { team: "nlp", gpuHours: "1", cost: "0" },
@@ -71,7 +71,7 @@ describe("an expectation", () => {
     expect(differing({})).toEqual([]);
   });
 
-  it("says what a total, a quantity or a cost is instead, to the last unit", () => {
+  it("gives the actual total, quantity or cost, to the last unit", () => {
     const lines = [
       { team: "vision", gpuHours: "1.500000001", cost: "2.999999999" },
       { team: "nlp", cost: "0.0000000001" },
@@ -84,7 +84,7 @@ describe("an expectation", () => {
     ]);
   });
 
-  it("names groups that no line expects, and lines that are no group, whatever they expect", () => {
+  it("names groups that no line expects, and lines that are not a group", () => {
     const lines = [
       { team: "vision", state: "active", cost: "2" },
       { team: "vision", cost: "1" },
@@ -100,13 +100,13 @@ describe("an expectation", () => {
     ]);
   });
 
-  it("finds a group once: a line that stands there twice is not met by it again", () => {
+  it("matches a group once: a repeated line does not match it again", () => {
     const twice = { team: "nlp", gpuHours: "1" };
     const lines = [twice, twice, { team: "vision" }];
     expect(differing({ lines })).toEqual(['default: ["nlp"] has 0 GPU-hours, not 1']);
   });
 
-  it("is also one of corrections, and of a policy that has no bill", () => {
+  it("can also be about corrections, and about a policy without a bill", () => {
     expect(differing({ corrections: [] })).toEqual(["default, corrections: [] is not expected: 0 GPU-hours, -1"]);
     expect(differences(scenarioWith({ expect: { default: {} } }), new Map())).toEqual([
       "default: there is no such bill",

@@ -51,7 +51,7 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe("objects of files", () => {
-  it("are facts from their creation on, by the watcher's projection, with the owners that stand beside them", () => {
+  it("are facts from their creation on, by the watcher's projection, with the owners in the same files", () => {
     write("node.yaml", NODE(2));
     write("work.yaml", `${POD}---\n${JOB}`);
     const facts = decodedFacts(scenarioOf("objects: [work.yaml, node.yaml]"));
@@ -72,7 +72,7 @@ describe("objects of files", () => {
     ]);
   });
 
-  it("change at the times of dated files, and end where they are gone", () => {
+  it("change at the times of dated files, and end when they are missing", () => {
     write("before.yaml", NODE(2));
     write("after.yaml", NODE(1));
     const { files, ...scenario } = scenarioOf(`objects:
@@ -89,7 +89,7 @@ describe("objects of files", () => {
     expect(facts.map((fact) => "gpus" in fact && fact.gpus[0]!.count)).toEqual([2, 1, 1]);
   });
 
-  it("can stand in the scenario itself, and are the same object by their name where they have no UID", () => {
+  it("can be in the scenario itself, and are the same object by their name if they have no UID", () => {
     const text = NODE(4).replace("uid: n-1, ", "");
     const block = (each: string): string => `|\n${each.replaceAll(/^/gm, "      ")}`;
     const facts = decodedFacts(
@@ -103,7 +103,7 @@ describe("objects of files", () => {
 });
 
 describe("pages of files", () => {
-  it("are scraped at each interval as their node's, whatever host they name, and change at the times of dated ones", () => {
+  it("are scraped at each interval as their node's, with any host in them, and change at the times of dated ones", () => {
     write("page.prom", PAGE("some-pod"));
     const scrapes = decodedScrapes(
       scenarioOf("pages: { gpu-a: [{ file: page.prom }, { from: 2026-03-01T00:20:00Z, file: null }] }"),
@@ -115,7 +115,7 @@ describe("pages of files", () => {
     ]);
   });
 
-  it("are of the hosts that they name where no node is given, and of none before their first page", () => {
+  it("belong to the hosts in them if no node is given, and to none before their first page", () => {
     write("federated.prom", PAGE("gpu-a") + PAGE("gpu-b"));
     write("one.prom", PAGE("gpu-c"));
     const scrapes = decodedScrapes(
@@ -131,8 +131,8 @@ describe("pages of files", () => {
   });
 });
 
-describe("files that are not what they should be", () => {
-  it("are named with their keys: absent, no objects, a name that is gone before it was there", () => {
+describe("invalid files", () => {
+  it("are reported with their keys: missing, without objects, or with an object that is gone before it existed", () => {
     write("wrong.yaml", "name: nothing\n---\n- 7\n");
     expect(
       problemsOf(`objects: [absent.yaml, wrong.yaml, { from: 2026-03-01, gone: [Pod ml/x] }]

@@ -43,7 +43,7 @@ describe("the facts of a played pod", () => {
         ].join(" "),
     );
 
-  it("tell its whole life in the order of time", () => {
+  it("have its whole life in the order of time", () => {
     const moments = { created: minute(-5), scheduled: minute(10), started: minute(12), finished: minute(60) };
     expect(lifeOf(moments)).toEqual([
       "-5 Pending unbound Unschedulable - -",
@@ -54,11 +54,11 @@ describe("the facts of a played pod", () => {
     ]);
   });
 
-  it("are one where its moments coincide, and have no end while it runs", () => {
+  it("are one fact if its moments coincide, and have no end while it runs", () => {
     expect(lifeOf({ finished: null })).toEqual(["0 Running gpu-a - - -"]);
   });
 
-  it("tell how it ended: a failed or evicted one is seen until its object goes, a deleted one is gone at once", () => {
+  it("have its kind of end: a failed or evicted pod is seen until its object is deleted, a deleted one is gone immediately", () => {
     expect(lifeOf({ finished: minute(60), phase: "Failed" })[1]).toBe("60 Failed gpu-a - failed -");
     expect(lifeOf({ finished: minute(60), phase: "Evicted" })[1]).toBe("60 Failed gpu-a - evicted -");
     expect(lifeOf({ finished: minute(60), phase: "Deleted" })).toEqual([
@@ -67,7 +67,7 @@ describe("the facts of a played pod", () => {
     ]);
   });
 
-  it("never bind one that is not scheduled, and never start one whose containers never run", () => {
+  it("never bind a pod that is not scheduled, and never start one with containers that never run", () => {
     expect(lifeOf({ scheduled: null })).toEqual([
       "0 Pending unbound Unschedulable - -",
       "120 Pending unbound - deleted gone",
@@ -79,7 +79,7 @@ describe("the facts of a played pod", () => {
     ]);
   });
 
-  it("carry its own times, labels before those of what owns it, its queue, class, gang and type", () => {
+  it("have its own times, its labels before those of its owner, its queue, class, gang and type", () => {
     const given = {
       labels: { team: "vision", app: "resnet" },
       annotations: { note: "x" },
@@ -125,11 +125,11 @@ describe("the facts of a played pod", () => {
       [{ kind: "vgpu", scheduler: "hami", count: 1, memoryPercent: 100, coresPercent: 30 }],
     ],
     ["the devices of its DRA claim", { evidence: "dra" }, [{ kind: "claim", claim: "p-0-devices" }]],
-  ])("ask for %s", (_, given, asks) => {
+  ])("request %s", (_, given, asks) => {
     expect(podFacts(scenarioWith({ nodes: [NODE], pods: [{ ...POD, ...given }] }))[0]!.asks).toEqual(asks);
   });
 
-  it("give two pods of one name a UID each, and the same ones every time", () => {
+  it("give two pods of one name a UID each, the same ones every time", () => {
     const pods = [
       { ...POD, finished: minute(10) },
       { ...POD, scheduled: minute(20) },
@@ -142,7 +142,7 @@ describe("the facts of a played pod", () => {
 });
 
 describe("the facts of a played node", () => {
-  it("tell what it is and has, and that it is gone", () => {
+  it("have its kind and its devices, and its end", () => {
     const more = { instanceType: "p4d", region: "r", zone: "z", pool: "big", capacityType: "spot", delivered: 4 };
     const [first, last] = nodeFacts(scenarioWith({ nodes: [{ ...NODE, ...more, until: minute(90) }] }));
     expect(first).toMatchObject({
@@ -160,7 +160,7 @@ describe("the facts of a played node", () => {
     expect(last).toMatchObject({ uid: first!.uid, end: { atMillis: millisOf(90), inferred: false } });
   });
 
-  it("say when it is cordoned, not ready, or lacks devices, and nothing of an XID", () => {
+  it("have the cordoned, not ready and missing states, but nothing of an XID", () => {
     const unavailable = [
       { from: minute(10), until: minute(20), because: "cordoned" },
       { from: minute(20), until: minute(30), because: "not-ready" },
@@ -225,7 +225,7 @@ describe("the facts of a played node", () => {
 });
 
 describe("the facts of a played cluster", () => {
-  it("date the labels of namespaces, those that only a pod names too", () => {
+  it("date the labels of namespaces, also of those that only a pod names", () => {
     const namespaces = { lab: [{ labels: { team: "nlp" } }, { from: minute(60), labels: { team: "speech" } }] };
     const facts = clusterFacts(scenarioWith({ nodes: [NODE], namespaces, pods: [POD] }), "Namespace");
     expect(
@@ -237,7 +237,7 @@ describe("the facts of a played cluster", () => {
     ]);
   });
 
-  it("tell when a gang was whole first, and nothing more of one that never is", () => {
+  it("have the time when a gang was first complete, and nothing more if it never is", () => {
     const member = (name: string, group: string, given: object): object => ({
       ...POD,
       name,
@@ -265,7 +265,7 @@ describe("the facts of a played cluster", () => {
     ]);
   });
 
-  it("tell of a claim from its first pod's binding to its last pod's end, and of the devices in the node's slice", () => {
+  it("have a claim from its first pod's binding to its last pod's end, and the devices in the node's slice", () => {
     const claims = { shared: { node: "gpu-a", devices: [{ gpu: 0, instance: 1 }], reservedFor: ["a", "b"] } };
     const pod = (name: string, from: number, until: number): object => ({
       ...POD,

@@ -9,7 +9,7 @@ const FOLDER = "test/scenarios";
 const files = readdirSync(FOLDER).filter((file) => file.endsWith(".yaml"));
 const scenarios = files.map((file) => [file, readScenario(readFileSync(`${FOLDER}/${file}`, "utf8"), file)] as const);
 
-/** Who can be on a row's device by the scenario's own text: those that are written to be on it, else those of which nothing tells. */
+/** The possible holders of a row's device by the scenario's own text: the pods that the text puts on it, or else the pods without known devices. */
 function namesOn({ pods, claims, period }: Scenario, { at, node, device }: PlayedSample): readonly string[] {
   const part = device.instance ?? device.partition;
   const here = pods.filter((pod) => {
@@ -30,7 +30,7 @@ function namesOn({ pods, claims, period }: Scenario, { at, node, device }: Playe
   return (known.length > 0 ? known : open).map((pod) => pod.hpcJob ?? pod.name);
 }
 
-/** A sentence for each row whose holder is not one whom the scenario has on the device. */
+/** A sentence for each row with a holder that the scenario does not have on the device. */
 function strangers(scenario: Scenario): readonly string[] {
   return joinedSamples(scenario).flatMap((sample) => {
     const names = namesOn(scenario, sample);
@@ -41,7 +41,7 @@ function strangers(scenario: Scenario): readonly string[] {
   });
 }
 
-/** The holders of each row at a minute, in short: device, pod's label, evidence, name, for how many it stands. */
+/** The short form of each row's holders at a minute: device, pod's label, evidence, name, number of holders. */
 function toldAt(samples: readonly PlayedSample[], minutes: number): readonly string[] {
   return samples
     .filter(({ at }) => at === Date.parse(minute(minutes)))
@@ -52,12 +52,12 @@ function toldAt(samples: readonly PlayedSample[], minutes: number): readonly str
 }
 
 describe("a played scenario", () => {
-  it.each(scenarios)("is joined to those whom it says to be on each device: %s", (_, scenario) => {
+  it.each(scenarios)("is joined to the pods that the scenario has on each device: %s", (_, scenario) => {
     expect(unplayable(scenario)).toEqual([]);
     expect(strangers(scenario)).toEqual([]);
   });
 
-  it("names a pod of its own on each row of a time-sliced GPU, by the replica that it has for as long as it is there", () => {
+  it("names one pod on each row of a time-sliced GPU, by the replica that the pod has for its whole time", () => {
     const pod = (name: string, from: number, until: number): object => ({
       name,
       namespace: "lab",
@@ -83,7 +83,7 @@ describe("a played scenario", () => {
     ).toEqual(new Set([0.2, 0.1]));
   });
 
-  it("is told by annotation, by claim and by group where the scenario says so", () => {
+  it("is joined by annotation, by claim and by group if the scenario says so", () => {
     const pod = (name: string, gpu: number, given: object): object => ({
       name,
       namespace: "lab",
@@ -114,7 +114,7 @@ describe("a played scenario", () => {
     ]);
   });
 
-  it("leaves pods of which nothing tells to what is held in common, by kind", () => {
+  it("leaves pods without known devices to the devices held in common, by kind", () => {
     const samples = joinedSamples(
       scenarioWith({
         nodes: [{ name: "a100", model: "NVIDIA-A100-SXM4-40GB", gpus: 3, mig: { 2: ["1g.5gb", "2g.10gb"] } }],
@@ -135,7 +135,7 @@ describe("a played scenario", () => {
     expect(first.map(({ values }) => values["gr_engine_active_ratio"])).toEqual([1, 0.5, 0, 0.25]);
   });
 
-  it("names jobs without Kubernetes, of whose node nothing is told", () => {
+  it("names jobs without Kubernetes on a node without facts", () => {
     const scenario = scenarioWith({
       nodes: [{ name: "slurm-1", model: "NVIDIA-L4", gpus: 2 }],
       pods: [

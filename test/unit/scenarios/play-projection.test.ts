@@ -9,7 +9,7 @@ const POD = { name: "p-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 
 const LIFE = { created: minute(0), scheduled: minute(1), started: minute(2), finished: null };
 const GPU = /GPU-[0-9a-f-]{36}/;
 
-/** The last fact of an object without what the watcher adds to the projection. */
+/** The last fact of an object without the fields that the watcher adds to the projection. */
 function bodyOf<Of extends "workload" | "inventory">(of: Of, given: Readonly<Record<string, unknown>>, name: string) {
   const facts = decodedFacts(scenarioWith({ nodes: [NODE], ...given })).flatMap((played) => {
     if (played.of !== of) return [];
@@ -99,7 +99,7 @@ it.each([
     { evidence: "dra" },
     () => ({ spec: { resourceClaims: [{ name: "gpu", resourceClaimName: "p-0-devices" }] } }),
   ],
-])("a watcher would say the same of a pod that %s", (_, given, partsOf) => {
+])("a watcher would send the same fact for a pod that %s", (_, given, partsOf) => {
   const cut = "holds" in given && "mig" in given.holds ? { mig: { 0: ["1g.5gb"] } } : {};
   const nodes = [{ ...NODE, ...cut }];
   const body = bodyOf("workload", { nodes, pods: [{ ...POD, ...LIFE, ...given }] }, "p-0");
@@ -132,7 +132,7 @@ it.each([
     },
     { "nvidia.com/gpu": "1", "nvidia.com/mig-1g.5gb": "1", "nvidia.com/mig-2g.10gb": "1" },
   ],
-])("a watcher would say the same of a node that %s", (_, given, labels, capacity) => {
+])("a watcher would send the same fact for a node that %s", (_, given, labels, capacity) => {
   const body = bodyOf("inventory", { nodes: [{ ...NODE, ...given }] }, "gpu-a");
   const gfd = { "nvidia.com/gpu.product": NODE.model, "nvidia.com/gpu.count": "2", "nvidia.com/gpu.memory": "40960" };
   const object = kubeNode({}, capacity, {
@@ -145,6 +145,6 @@ it.each([
   });
   const conditions = [{ type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: minute(0) }];
   const said = projectNode({ ...object, status: { ...object.status, conditions } })!.fact;
-  // The labels of clouds that Kubernetes' own fields repeat are not a scenario's.
+  // The scenario does not have the clouds' labels that repeat Kubernetes' own fields.
   expect({ ...body, labels: {} }).toEqual({ ...said, labels: {} });
 });

@@ -9,7 +9,7 @@ import { randomScenario } from "../../support/reference/random-scenario.ts";
 const NODE = { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 2 };
 const POD = { name: "p-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0] };
 
-/** A column of one GPU's first row over time, by the minute; undefined where the exporter gave none. */
+/** A column of one GPU's first row over time, by the minute; undefined if the exporter gave no value. */
 function seriesOf(
   scenario: Scenario,
   column: string,
@@ -23,7 +23,7 @@ function seriesOf(
 }
 
 describe("the scrapes of a played scenario", () => {
-  it("are one for each node and scrape time, in the order of time, while the node is there", () => {
+  it("are one for each node and scrape time, in the order of time, while the node exists", () => {
     const nodes = [
       NODE,
       { ...NODE, name: "gpu-b", from: minute(30), until: minute(90) },
@@ -42,7 +42,7 @@ describe("the scrapes of a played scenario", () => {
     expect(new Set(scrapes.map(({ intervalMillis }) => intervalMillis))).toEqual(new Set([1_800_000]));
   });
 
-  it("lack the rows of a GPU in a gap, and have failed where all of a node are", () => {
+  it("lack the rows of a GPU in a gap, and are failed scrapes if all GPUs of a node are in a gap", () => {
     const telemetryGaps = [
       { gpus: [1], from: minute(10), until: minute(40) },
       { gpus: [0], from: minute(20), until: minute(30) },
@@ -66,7 +66,7 @@ describe("the scrapes of a played scenario", () => {
     expect(scrapes.map(({ sequence }) => sequence)).toEqual(scrapes.map((_, place) => place));
   });
 
-  it("show an XID for as long as it is latched, and a counter that a reload set back", () => {
+  it("have an XID for as long as it is latched, and a counter that a reload has reset", () => {
     const unavailable = [{ gpus: [0], from: minute(20), until: minute(60), because: "xid-79" }];
     const scenario = scenarioWith({
       scrapeInterval: "20m",
@@ -100,7 +100,7 @@ describe("the scrapes of a played scenario", () => {
     expect(seriesOf(scenario, "power_watts").map(([, watts]) => watts)).toEqual([0, 0, 120, 120]);
   });
 
-  it("give a device's one value: the sum of its pods, at most 1; 0 where nobody is, none where nobody is measured", () => {
+  it("have one value per device: the sum of its pods, at most 1; 0 without a pod, and no value if no pod is measured", () => {
     const half = (name: string, activity?: number): object => ({
       ...POD,
       name,
@@ -116,7 +116,7 @@ describe("the scrapes of a played scenario", () => {
     expect(at(half("a", 2), half("b", 1))).toBe(1);
   });
 
-  it("follow a pod's activity and memory, and have neither once it has ended", () => {
+  it("follow a pod's activity and memory, and have neither after its end", () => {
     const activity = [
       { from: minute(0), until: minute(20), ratio: 0.75 },
       { from: minute(40), until: minute(120), ratio: 0.1 },
@@ -130,7 +130,7 @@ describe("the scrapes of a played scenario", () => {
     expect(seriesOf(scenario, "fb_total_bytes")[0]![1]).toBe(40_960 * 1024 * 1024);
   });
 
-  it("tell processes apart where the exporter does: each pod's part of the device", () => {
+  it("have each pod's part of the device if the exporter reports processes", () => {
     const pod = (name: string, ratio: number): object => ({
       ...POD,
       name,

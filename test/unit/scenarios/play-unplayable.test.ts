@@ -9,7 +9,7 @@ function problemsOf(given: Readonly<Record<string, unknown>>): readonly string[]
   return unplayable(scenarioWith({ nodes: [NODE], ...given })).map(({ key, allowed }) => `${key}: ${allowed}`);
 }
 
-it("a scenario can be played where it says only what collectors can tell", () => {
+it("a scenario can be played if it has only facts that collectors can see", () => {
   const unavailable = [
     { from: minute(1), until: minute(2), because: "cordoned" },
     { gpus: [0, 1], from: minute(1), until: minute(2), because: "not-ready" },
@@ -64,6 +64,6 @@ it.each([
     { pods: ["a", "b"].map((namespace) => ({ ...POD, namespace, gang: { group: "g", size: 2 } })) },
     "pods[1].gang.group: a group whose pods are in one namespace of one cluster, as a PodGroup is",
   ],
-])("a scenario cannot be played where %s, and the key is named", (_, given, problem) => {
+])("a scenario cannot be played if %s, and the key is reported", (_, given, problem) => {
   expect(problemsOf(given)).toEqual([problem]);
 });

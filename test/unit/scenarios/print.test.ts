@@ -41,7 +41,7 @@ function printed(bills: Readonly<Record<string, Bill>>, options: Partial<PrintOp
 }
 
 describe("a bill's groups", () => {
-  it("add up the lines that agree, exactly, numbers in their order and what is not said as empty", () => {
+  it("add up equal lines exactly, with numbers in their order and missing values as empty", () => {
     const groups = groupLines(BILL.lines, ["gpu"]);
     expect(groups.map(({ dimensions, gpuHours, cost }) => [dimensions["gpu"], gpuHours, cost])).toEqual([
       ["", hours("0.25"), money("0.5")],
@@ -51,7 +51,7 @@ describe("a bill's groups", () => {
     ]);
   });
 
-  it("have no cost where none of their lines is priced, and the cost of the others where some are", () => {
+  it("have no cost if none of their lines has a price, and the cost of the others if some have", () => {
     const some = [...BILL.lines, line({ team: "nlp", state: "active" }, "1", "0.5")];
     expect(groupLines(some, ["team"]).map(({ cost }) => cost)).toEqual([
       money("0.5"),
@@ -63,7 +63,7 @@ describe("a bill's groups", () => {
 });
 
 describe("bills as JSON", () => {
-  it("give each policy's total, hours, unpriced hours and lines as decimal strings", () => {
+  it("have each policy's total, hours, unpriced hours and lines as decimal texts", () => {
     expect(JSON.parse(printed({ default: BILL, other: billOf() }, {}))).toEqual({
       currency: "USD",
       policies: {
@@ -85,7 +85,7 @@ describe("bills as JSON", () => {
 });
 
 describe("bills as a table", () => {
-  it("have a head with the sums, and numbers with their points under each other", () => {
+  it("have a header with the sums, and numbers with aligned decimal points", () => {
     expect(
       printed({ default: BILL, other: billOf(line({ team: "nlp", state: "idle" }, "1", "2")) }, { format: "table" }),
     ).toBe(
@@ -105,13 +105,13 @@ describe("bills as a table", () => {
     );
   });
 
-  it("show a name that would move the cursor or end a line without what does so, and a dash for none", () => {
+  it("show a name without characters that move the cursor or end a line, and a dash for an empty name", () => {
     const bill = billOf(line({ team: "red\u001B[31m\nteam\u202E", state: "" }, "1", "1"));
     expect(printed({ default: bill }, { format: "table" })).toContain("red?[31m?team?  –");
   });
 });
 
-describe("bills where energy is told", () => {
+describe("bills with energy", () => {
   // 1 J and 0.36 kWh at the GPU, with half as much overhead: 0.000000416… and 0.54.
   const powered = {
     default: billOf(
@@ -122,7 +122,7 @@ describe("bills where energy is told", () => {
   };
   const energy = { pue: "1.5", gramsPerKWh: [] };
 
-  it("have kWh, and grams where they are known", () => {
+  it("have kWh, and grams if they are known", () => {
     expect(JSON.parse(printed(powered, { energy }))).toMatchObject({
       policies: {
         default: {
@@ -156,7 +156,7 @@ describe("bills where energy is told", () => {
 });
 
 describe("bills as CSV", () => {
-  it("are one table, a total after the lines of each policy", () => {
+  it("are one table, with a total after the lines of each policy", () => {
     expect(printed({ default: BILL, other: billOf() }, { format: "csv" }).split("\r\n")).toEqual([
       "policy,team,state,gpuHours,cost,currency",
       "default,nlp,active,2,,USD",
@@ -169,7 +169,7 @@ describe("bills as CSV", () => {
     ]);
   });
 
-  it("leave negative amounts numbers", () => {
+  it("keep negative amounts as numbers", () => {
     const bill = billOf(line({ team: "-x", state: "markup" }, "0", "-5.4"));
     expect(printed({ default: bill }, { format: "csv" })).toContain("default,'-x,markup,0,-5.4,USD");
   });

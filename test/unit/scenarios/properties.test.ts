@@ -11,7 +11,7 @@ import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 const RUNS = rounds(100);
 
-/** What the fleet costs, by its price book alone, whatever anybody held: each price's hours, rounded once (ledger, "Words"). */
+/** The cost of the fleet by its price book alone, independent of holders: each price's hours, rounded once (ledger, "Words"). */
 function fleetCost({ nodes, prices, period }: Scenario): Money {
   const [first, second, small] = prices as readonly { readonly effective: string; readonly from: string }[];
   const change = Date.parse(second!.from);
@@ -35,7 +35,7 @@ const byState = (bill: Bill): string =>
       .toSorted(),
   );
 
-/** GPU-hours that pods hold of each GPU, and that nobody does. */
+/** The GPU-hours of each GPU that pods hold, and those without a holder. */
 function heldHours(bill: Bill): ReadonlyMap<string, bigint> {
   const hours = new Map<string, bigint>();
   for (const { dimensions, gpuHours } of bill.lines) {
@@ -45,8 +45,8 @@ function heldHours(bill: Bill): ReadonlyMap<string, bigint> {
   return hours;
 }
 
-describe("whatever a fleet does", () => {
-  it("its charges sum to what it cost, and its hours to its capacity, under every policy, to the last unit", () => {
+describe("for any fleet", () => {
+  it("the charges sum to the cost, and the hours to the capacity, under every policy, to the last unit", () => {
     fc.assert(
       fc.property(randomScenario.map(withoutOwned), (scenario) => {
         const cost = fleetCost(scenario);
@@ -60,7 +60,7 @@ describe("whatever a fleet does", () => {
     );
   });
 
-  it("every policy's total is the same cost exactly", () => {
+  it("every policy has exactly the same total", () => {
     fc.assert(
       fc.property(randomScenario, (scenario) => {
         const totals = new Set([...billScenario(scenario).values()].map(({ total }) => total));
@@ -70,7 +70,7 @@ describe("whatever a fleet does", () => {
     );
   });
 
-  it("the order in which its pods are written changes nothing", () => {
+  it("the order of the pods in the text changes nothing", () => {
     fc.assert(
       fc.property(randomScenario, (scenario) => {
         const other = { ...scenario, pods: scenario.pods.toReversed(), nodes: scenario.nodes.toReversed() };
@@ -82,14 +82,14 @@ describe("whatever a fleet does", () => {
     );
   });
 
-  it("finer scrapes change what is known of its activity, and not what anybody holds", () => {
+  it("more frequent scrapes change the known activity, but not the holders", () => {
     fc.assert(
       fc.property(randomScenario.map(withoutSamplesWord), (scenario) => {
         const [coarse, fine] = [60_000, 20_000].map((scrapeInterval) =>
           heldHours(billScenario({ ...scenario, scrapeInterval }).get("default")!),
         );
         expect([...fine!.keys()].toSorted()).toEqual([...coarse!.keys()].toSorted());
-        // A share is split over its states by whole units: another state is another rounding.
+        // A share is split over its states by whole units: other states have other roundings.
         for (const [key, hours] of coarse!) expect(Math.abs(Number(fine!.get(key)! - hours))).toBeLessThan(12);
       }),
       { numRuns: RUNS },
@@ -97,12 +97,12 @@ describe("whatever a fleet does", () => {
   });
 });
 
-/** The same where no machine is owned: what such a one costs depends on the power that was measured. */
+/** The same scenario without owned machines: their cost depends on the measured power. */
 function withoutOwned(scenario: Scenario): Scenario {
   return { ...scenario, nodes: scenario.nodes.map((node) => (node.pool === "own" ? { ...node, pool: "big" } : node)) };
 }
 
-/** The same where no sample has a say in who holds what: schedulers tell the devices, and no XID is seen or missed. */
+/** The same scenario with holders that do not depend on samples: schedulers report the devices, and there is no XID. */
 function withoutSamplesWord(scenario: Scenario): Scenario {
   return {
     ...scenario,

@@ -14,7 +14,7 @@ prices:
 `;
 
 describe("a scenario", () => {
-  it("is read with everything that it leaves out", () => {
+  it("is read with the defaults of all missing keys", () => {
     const { period, nodes, pods, owners, currency, scrapeInterval, policies } = readScenario(WHOLE, "case.yaml");
     expect(period).toEqual({ start: Date.UTC(2026, 2, 1), end: Date.UTC(2026, 2, 1, 2) });
     expect({ currency, scrapeInterval, policies }).toEqual({ currency: "USD", scrapeInterval: 30_000, policies: [] });
@@ -33,7 +33,7 @@ describe("a scenario", () => {
     expect(owners.team).toEqual([{ podLabel: "team" }, { ownerLabel: "team" }, { namespaceLabel: "team" }]);
   });
 
-  it("has each way of holding, of dating a namespace and of laying out MIG", () => {
+  it("has each kind of holding, of dated namespaces and of MIG layouts", () => {
     const text = `
 title: Ways
 period: { start: 2026-03-01T00:00:00Z, end: 2026-03-02T00:00:00Z }
@@ -66,8 +66,8 @@ claims: { one: { node: mig, devices: [0], reservedFor: [e] } }
   });
 });
 
-describe("what is wrong with a scenario", () => {
-  it("is named by its key, its line, the value and what is allowed, all of it at once", () => {
+describe("the problem of a scenario", () => {
+  it("is reported with its key, its line, the value and the allowed values, together with all others", () => {
     const text = WHOLE.replace("end: 2026-03-01T02:00:00Z", "end: yesterday")
       .replace("gpus: 2 }", "gpus: -1 }")
       .replace("holds: { gpus: 1 }", "holds: everything");
@@ -104,7 +104,7 @@ describe("what is wrong with a scenario", () => {
     expect(problemsOf(WHOLE.replace(from, to)).filter((line) => problem.test(line))).toHaveLength(1);
   });
 
-  it("can be a policy: two billing ones, an idle holder by usage, an expectation of one that there is not", () => {
+  it("can be a policy: two billing ones, an idle holder by usage, an expectation of an unknown policy", () => {
     const policies = (lines: string): string => `${WHOLE}policies:\n${lines}`;
     expect(problemsOf(policies("  - { name: a, billing: true }\n  - { name: b, billing: true }\n"))[0]).toContain(
       "policies with exactly one billing policy",
@@ -115,7 +115,7 @@ describe("what is wrong with a scenario", () => {
     expect(problemsOf(`${WHOLE}expect: { other: { total: "1" } }\n`)[0]).toContain("one of the policies: default");
   });
 
-  it("can be that it is no YAML", () => {
+  it("can be that the text is not YAML", () => {
     expect(problemsOf("title: [\n")[0]).toMatch(/^\(YAML\) \(line \d\):/);
   });
 });

@@ -16,14 +16,14 @@ it.each(scenarios.map((scenario, index) => [scenario.title, files[index]!, scena
   },
 );
 
-it("every case stands in the table of rules", () => {
+it("every case is in the table of rules", () => {
   const table = readFileSync(`${FOLDER}/README.md`, "utf8");
   const cases = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".yaml"));
   expect(cases.length).toBeGreaterThan(files.length);
   expect(cases.filter((file) => !table.includes(`\`${file.slice(0, -".yaml".length)}\``))).toEqual([]);
 });
 
-it("an expectation that does not hold is told line by line: a wrong amount, a line too many, a line too few", () => {
+it("a failed expectation is reported line by line: a wrong amount, a line too many, a line too few", () => {
   const text = readFileSync(`${FOLDER}/by-usage.yaml`, "utf8")
     .replace('gpuHours: "0.6", cost: "0.60"', 'gpuHours: "0.7", cost: "0.61"')
     .replace("- { team: platform, pod: v-0, state: idle", "- { team: nobody, pod: v-0, state: idle");

@@ -22,17 +22,17 @@ async function serve(addRoutes: Routes, metricsToken?: string): Promise<string> 
   return `${server.url}/metrics/gpu`;
 }
 
-/** A page that names the cluster that it is of. */
+/** A page that names its cluster. */
 const page: WriteGpuPage = (cluster, sink) => sink(Buffer.from(`page{cluster="${cluster ?? "all"}"} 1\n`));
 const servePage = (write: WriteGpuPage = page, token?: string): Promise<string> =>
   serve((routes) => addGpuMetrics(routes, write, silent), token);
-/** The same behind the server of another process. */
+/** The same page behind the server of another process. */
 async function serveRemote(write: WriteGpuPage = page, token?: string): Promise<string> {
   const near = new URL(await servePage(write, token));
   return serve((routes) => addRemoteGpuMetrics(routes, () => near.origin), token);
 }
 
-/** An answer as it came over the wire. */
+/** A raw answer from the connection. */
 async function get(url: string, headers: Readonly<Record<string, string>> = {}) {
   const asking = request(url, { headers });
   asking.end();
@@ -52,7 +52,7 @@ describe.each([
   ["a processor's own server", servePage],
   ["the server of `up`", serveRemote],
 ])("/metrics/gpu of %s", (_, start) => {
-  it("is a page of the text format, of one cluster where it is asked for", async () => {
+  it("is a page of the text format, for one cluster on request", async () => {
     const url = await start();
     const { status, type, encoding, body } = await get(url);
     expect([status, type, encoding]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8", undefined]);
@@ -66,7 +66,7 @@ describe.each([
     ["*", "gzip"],
     ["gzip;q=0", undefined],
     ["identity", undefined],
-  ])("is compressed for who accepts that: %s", async (accepted, expected) => {
+  ])("is compressed for clients that accept it: %s", async (accepted, expected) => {
     const { encoding, body } = await get(await start(), { "accept-encoding": accepted });
     expect(encoding).toBe(expected);
     const text = expected === "gzip" ? gunzipSync(body) : body;
@@ -104,7 +104,7 @@ describe.each([
     await expect.poll(() => failure).toBeInstanceOf(Error);
   });
 
-  it("breaks off where the page fails, so that nobody takes a part of it for all", async () => {
+  it("breaks the connection if the page fails, so that a part is not read as a complete page", async () => {
     const url = await start(async (__, sink) => {
       await sink(Buffer.from("half 1\n"));
       throw new Error("a bug");
@@ -120,7 +120,7 @@ describe.each([
 ])("with server.metricsToken %s", (_, start) => {
   const authorization = "Bearer the metrics' token";
 
-  it("gives metrics, and the page of GPUs, to whoever brings it", async () => {
+  it("serves metrics, and the page of GPUs, to a client with the token", async () => {
     const page = await start(undefined, "the metrics' token");
     for (const url of [page, page.replace("/gpu", ""), page.replace("metrics", "m%65trics")])
       expect([url, (await get(url, { authorization })).status]).toEqual([url, 200]);
@@ -136,7 +136,7 @@ describe.each([
     "Bearer THE METRICS' TOKEN",
     `Basic ${Buffer.from("x:the metrics' token").toString("base64")}`,
     "the metrics' token",
-  ])("gives neither to who brings %j, however the path is written", async (brought) => {
+  ])("serves neither to a client with %j, for any spelling of the path", async (brought) => {
     const page = await start(undefined, "the metrics' token");
     const headers = brought === "" ? {} : { authorization: brought };
     for (const url of [page, page.replace("/gpu", ""), page.replace("metrics", "m%65trics"), `${page}?cluster=a`]) {
@@ -145,14 +145,14 @@ describe.each([
     }
   });
 
-  it("answers for its health without it", async () => {
+  it("serves its health without the token", async () => {
     const { origin } = new URL(await start(undefined, "the metrics' token"));
     for (const path of ["/healthz", "/readyz", "/api/status"]) expect((await get(`${origin}${path}`)).status).toBe(200);
   });
 });
 
 describe("/metrics/gpu of the server of `up`", () => {
-  it("says that the processor has not reported, and that it does not answer", async () => {
+  it("answers that the processor has not reported, or that it does not answer", async () => {
     const unknown = await get(await serve((routes) => addRemoteGpuMetrics(routes, () => undefined)));
     expect([unknown.status, String(unknown.body)]).toEqual([503, "the processor has not reported yet\n"]);
     const gone = await get(await serve((routes) => addRemoteGpuMetrics(routes, () => "http://127.0.0.1:1")));

@@ -4,7 +4,7 @@ import { CATALOG } from "../../../alerts/catalog/catalog.ts";
 import { createLackingCounters, type SeenTarget } from "../../../services/lacking-counters.ts";
 import { createMetrics } from "../../../runtime/telemetry/metrics.ts";
 
-/** Everything that alerts need, under its canonical name. */
+/** The canonical names of all values that alerts need. */
 const ALL = [...new Set(CATALOG.flatMap(({ counters = [] }) => counters.flat()))];
 const without = (...columns: readonly string[]) => ALL.filter((column) => !columns.includes(column));
 const MARGIN = ["GPUThermalMarginExceeded", "GPUThermalMarginLow"];
@@ -23,8 +23,8 @@ async function told(...rounds: readonly (readonly SeenTarget[])[]): Promise<read
     .map(({ labels, value }) => ({ ...labels, value }));
 }
 
-describe("what alerts lack", () => {
-  it("names, for each target, the alert and the counter", async () => {
+describe("the counters that alerts lack", () => {
+  it("are listed for each target with the alert and the counter", async () => {
     const bare = without("temperature_margin_celsius");
     const lacks = { scrape_job: "dcgm", target: "http://b", counter: "DCGM_FI_DEV_GPU_TEMP_LIMIT", value: 1 };
     expect(await told([target("http://a", ALL), target("http://b", bare)])).toEqual(
@@ -32,11 +32,11 @@ describe("what alerts lack", () => {
     );
   });
 
-  it("says nothing of what has not been read, or shows no GPU", async () => {
+  it("are not listed for a target that was not read, or has no GPU", async () => {
     expect(await told([target("http://a", [], { gpus: 0 })])).toEqual([]);
   });
 
-  it("counts the targets of a job together where more than twenty lack the same", async () => {
+  it("are counted for a job together if more than twenty targets lack the same", async () => {
     const bare = without("temperature_margin_celsius");
     const many = Array.from({ length: 21 }, (_, index) => target(`http://node-${index}`, bare));
     const values = await told([...many, target("http://x", bare, { job: "other" })]);
@@ -51,7 +51,7 @@ describe("what alerts lack", () => {
     expect(values).toContainEqual(expect.objectContaining({ scrape_job: "other", target: "http://x", value: 1 }));
   });
 
-  it("ends where the counter has come, and with the target", async () => {
+  it("are removed when the counter appears, and with the target", async () => {
     const bare = without("temperature_margin_celsius");
     expect(await told([target("http://a", bare)], [target("http://a", ALL)])).toEqual([]);
     expect(await told([target("http://a", bare)], [])).toEqual([]);

@@ -23,7 +23,7 @@ const { book } = ledgerOf(
 const createPods = (): LivePods => createLivePods(ownerRules({ team: [{ podLabel: "team" }] }), "max", () => NOON);
 const ALL = Array.from({ length: PARTITIONS }, (_, index) => index);
 
-/** The series of a processor that has some partitions and knows of twenty nodes, each with a pod. */
+/** The series of a processor that has some partitions, and the facts of twenty nodes with a pod each. */
 function seriesOf(assigned: readonly number[], withMoney = true): Promise<readonly string[]> {
   const pods = createPods();
   for (let index = 0; index < 20; index++) {
@@ -48,7 +48,7 @@ async function seriesOfPods(pods: LivePods, assigned: readonly number[], withMon
 }
 
 describe("the series that alerts join with", () => {
-  it("stand once for each pod and node, whoever has its partition", async () => {
+  it("appear once for each pod and node, whichever processor has its partition", async () => {
     const [first, second] = [await seriesOf([0, 1, 2, 5]), await seriesOf([3, 4, 6, 7])];
     expect(first.length).toBeGreaterThan(0);
     expect(second.length).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describe("the series that alerts join with", () => {
     expect(all.filter((line) => line.startsWith("gpu_workload_info{"))).toHaveLength(20);
   });
 
-  it("have nodes by what counts their GPUs, and whether something contradicts that", async () => {
+  it("have nodes with the source of their GPU count, and whether something contradicts it", async () => {
     const pods = createPods();
     const [kind] = inventoryFact().gpus;
     const put = (node: string, given: Partial<NodeGpus>): void =>
@@ -77,11 +77,11 @@ describe("the series that alerts join with", () => {
     ]);
   });
 
-  it("are none without a partition", async () => {
+  it("are absent without a partition", async () => {
     expect(await seriesOf([])).toEqual([]);
   });
 
-  it("name what a pod costs by the hour, and no money where it is not wanted", async () => {
+  it("have the cost of a pod per hour, and no money if it is not configured", async () => {
     const cost = 'gpu_workload_cost_per_hour{cluster="test",namespace="ml",pod="train-7",currency="USD"} 2.5';
     expect(await seriesOf(ALL)).toContain(cost);
     expect((await seriesOf(ALL, false)).filter((line) => line.includes("cost_per_hour"))).toEqual([]);

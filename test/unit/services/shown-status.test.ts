@@ -8,7 +8,7 @@ it.each([
   [{ moneyOnMetrics: true, metricsToken: undefined }, "2026-03"],
   [{ moneyOnMetrics: false, metricsToken: undefined }, undefined],
   [{ moneyOnMetrics: true, metricsToken: "a token" }, undefined],
-])("With %o the status that everybody sees tells of the month %s.", (server, month) => {
+])("With %o the public status has the month: %s", (server, month) => {
   expect(shownStatus(status, server).month?.month).toBe(month);
   expect(shownStatus(status, server).rowsStored).toBe(1);
 });

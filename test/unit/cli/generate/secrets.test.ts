@@ -9,7 +9,7 @@ const contentOf = (folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 
 describe("the secrets of a stack", () => {
-  it("are random, none like another, and stand in files that a container's user may read", () => {
+  it("are random and different, and are in files that a container's user may read", () => {
     const folder = temporaryFolder("secrets");
     const [first, second] = [join(folder, "first"), join(folder, "a", "second")];
     expect(makeSecrets(first)).toEqual(Object.keys(SECRETS).map((name) => join(first, name)));
@@ -20,7 +20,7 @@ describe("the secrets of a stack", () => {
     for (const name of readdirSync(first)) expect(statSync(join(first, name)).mode & 0o444).toBe(0o444);
   });
 
-  it("have an administrator's token, and its hash as the configuration wants it", () => {
+  it("have an administrator's token, and its hash in the form of the configuration", () => {
     const folder = temporaryFolder("secrets");
     makeSecrets(folder);
     const { [ADMIN_TOKEN]: token, [ADMIN_TOKEN_HASH]: hash } = contentOf(folder);
@@ -28,7 +28,7 @@ describe("the secrets of a stack", () => {
     expect(hash).toBe(tokenHash(token!));
   });
 
-  it("stay at a second start; one that was taken away is made anew, the hash of a new token with it", () => {
+  it("stay the same at a second start; a removed secret is made again, and a new token also gets a new hash", () => {
     const folder = temporaryFolder("secrets");
     makeSecrets(folder);
     const before = contentOf(folder);

@@ -58,7 +58,7 @@ async function prices(...args: readonly string[]): Promise<{ code: number; stdou
 }
 
 describe("gpu-ledger prices check", () => {
-  it("finds nothing in a good book, of the configuration or of a file", async () => {
+  it("finds nothing in a good book, whether in the configuration or in a file", async () => {
     for (const args of [["good.yaml"], ["--config", "config.yaml"]]) {
       const { code, stdout } = await prices("check", ...args);
       expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe("gpu-ledger prices check", () => {
     }
   });
 
-  it("says which entries tie, where there are gaps, and what never wins, with exit code 1", async () => {
+  it("lists ties, gaps and entries that never win, with exit code 1", async () => {
     const { code, stdout, stderr } = await prices("check", "ties.yaml");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("ties.yaml: 3 problems\n") as string });
     const lines = stdout.split("\n").slice(2);
@@ -79,7 +79,7 @@ describe("gpu-ledger prices check", () => {
     ]);
   });
 
-  it("names the mistakes of a file with their lines: a negative price, a missing rate, an unknown currency", async () => {
+  it("lists the mistakes of a file with their lines: a negative price, a missing rate, an unknown currency", async () => {
     const { code, stdout } = await prices("check", "broken.yaml", "--format", "json");
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -111,7 +111,7 @@ describe("gpu-ledger prices check", () => {
     [["show", "good.yaml"], "say which node, with --node, --instance-type"],
     [["show", "good.yaml", "--node-label", "rack"], "--node-label rack: it is name=value"],
     [["show", "good.yaml", "--capacity-type", "rented"], "Allowed choices are on-demand, spot, reserved, owned"],
-  ])("says of %j what is wrong with it, with exit code 2", async (args, sentence) => {
+  ])("explains why %j is refused, with exit code 2", async (args, sentence) => {
     const { code, stderr } = await prices(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
@@ -119,7 +119,7 @@ describe("gpu-ledger prices check", () => {
 });
 
 describe("gpu-ledger prices show", () => {
-  it("says which entry prices a node at a time, since when and until when", async () => {
+  it("prints the entry that prices a node at a time, with its beginning and end", async () => {
     const spot = ["--instance-type", "p4d.24xlarge", "--capacity-type", "spot", "--model", "NVIDIA-A100-SXM4-40GB"];
     const { code, stdout } = await prices("show", "--config", "config.yaml", ...spot, "--at", "2026-03-01");
     expect(code).toBe(0);
@@ -150,7 +150,7 @@ describe("gpu-ledger prices show", () => {
     ]);
   });
 
-  it("gives what a machine of one's own costs in the month: 48,000 ÷ 48 + 500 = 1,500", async () => {
+  it("prints the cost of an owned machine in the month: 48,000 ÷ 48 + 500 = 1,500", async () => {
     const { stdout } = await prices(
       "show",
       "good.yaml",
@@ -166,7 +166,7 @@ describe("gpu-ledger prices show", () => {
     ]);
   });
 
-  it("says where nothing prices a node, and where entries tie", async () => {
+  it("prints that a node has no price, or that entries tie", async () => {
     const nothing = await prices("show", "good.yaml", "--node", "gpu-a", "--cluster", "lab", "--at", "2026-02-01");
     expect(nothing.stdout).toMatch(/^lab\/gpu-a +- +- +- +nothing +- +- /m);
     const labels = ["--node-label", "rack=r7", "row=b"];
@@ -174,7 +174,7 @@ describe("gpu-ledger prices show", () => {
     expect(tied.stdout).toMatch(/ tied: rack=r7 from 2026-01-01, row=b from 2026-01-01 +2026-01-01 +2026-02-01 /);
   });
 
-  it("shows nothing of a book with mistakes, which it names", async () => {
+  it("prints only the mistakes of a book that has some", async () => {
     const { code, stdout, stderr } = await prices("show", "broken.yaml", "--model", "x");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(`prices[0].list (line 3): "-1" is not 0 or more`);

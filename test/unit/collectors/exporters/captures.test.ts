@@ -5,7 +5,7 @@ import { captures } from "../../../support/captures.ts";
 
 const pages = captures("dcgm");
 
-/** What each capture is, by its source: the exporter, its devices, and what must be left out and why. */
+/** The content of each capture, by its source: the exporter, its devices, and the expected drops with their reasons. */
 const EXPECTED: Readonly<Record<string, { exporter?: string; devices: number; drops?: Record<string, number> }>> = {
   "48x_pr736_lowercase_hostname_mixed_mig.prom": { devices: 2 },
   "a100_dcgm21_mig_and_gpu_nvidia_docs.prom": { devices: 2 },
@@ -29,7 +29,7 @@ const EXPECTED: Readonly<Record<string, { exporter?: string; devices: number; dr
   "rtx4000ada_dcgm4x_lke_pod_empty_pod_uid.prom": { devices: 1, drops: { "unsupported-zero": 1 } },
   "t4_4x_dcgm3x_dstack_test.prom": { devices: 4, drops: { "unsupported-zero": 4 } },
   "t4_dcgm4x_ericsson_busy_nohelp.prom": { devices: 1, drops: { "unsupported-zero": 1 } },
-  // The log prints its sample lines twice.
+  // The log prints each of its sample lines twice.
   "t4_dcgm4x_gardener_idle_fragments.prom": { devices: 1, drops: { "unsupported-zero": 1, "duplicate-series": 3 } },
   "t4_dcgm4x_rafay_idle_fragments.prom": { devices: 1, drops: { "unsupported-zero": 1 } },
   "v100_dcgm20_issue_gmt138_no_model_hostname.prom": { devices: 1 },
@@ -44,11 +44,11 @@ function inspect(name: string): Inspection {
 }
 
 describe.runIf(pages.size > 0)("genuine captures", () => {
-  it("are all expected here, each by name", () => {
+  it("are all listed here by name", () => {
     expect([...pages.keys()].sort()).toEqual(Object.keys(EXPECTED).sort());
   });
 
-  it.each(Object.entries(EXPECTED))("%s reads without an unexplained drop", (name, expected) => {
+  it.each(Object.entries(EXPECTED))("%s is read without an unexplained drop", (name, expected) => {
     const { exporter, devices, drops } = inspect(name);
     expect(exporter).toBe(expected.exporter ?? "dcgm-exporter");
     expect(devices).toHaveLength(expected.devices);
@@ -57,15 +57,15 @@ describe.runIf(pages.size > 0)("genuine captures", () => {
     expect(counts).toEqual(expected.drops ?? {});
   });
 
-  it("give every DCGM metric a canonical name; what stays unknown is named here", () => {
+  it("have a canonical name for every DCGM metric; the unknown metrics are listed here", () => {
     const unknown = new Set(
       Object.keys(EXPECTED).flatMap((name) => inspect(name).devices.flatMap((device) => Object.keys(device.unknown))),
     );
-    // Both kinds of power stand on AMD's page; the preferred one has the column.
+    // AMD's page has both kinds of power. The preferred one has the column.
     expect([...unknown].sort()).toEqual(["gpu_average_package_power"]);
   });
 
-  it("give SI units: an idle L4 of 24 GB at its base clock", () => {
+  it("have SI units: an idle L4 of 24 GB at its base clock", () => {
     const [l4] = inspect("l4_dcgm4x_kops_idle.prom").devices;
     expect(l4!.device).toMatchObject({ model: "NVIDIA L4", gpu: "0" });
     expect(l4!.values["fb_free_bytes"]! + l4!.values["fb_used_bytes"]! + l4!.values["fb_reserved_bytes"]!).toBeCloseTo(
@@ -76,7 +76,7 @@ describe.runIf(pages.size > 0)("genuine captures", () => {
     expect(l4!.values).not.toHaveProperty("memory_temperature_celsius");
   });
 
-  it("read a busy T4 as busy by the larger of its two activities, as GR_ENGINE_ACTIVE says 0.156 there", () => {
+  it("have a busy T4 with the larger of its two activities, because GR_ENGINE_ACTIVE is only 0.156 there", () => {
     const [t4] = inspect("t4_dcgm4x_ericsson_busy_nohelp.prom").devices;
     expect(t4!.values["gpu_utilization_ratio"]).toBe(0.91);
     expect(t4!.values["gr_engine_active_ratio"]).toBeCloseTo(0.156, 3);
@@ -92,7 +92,7 @@ describe.runIf(pages.size > 0)("genuine captures", () => {
     ]);
   });
 
-  it("take an exporter's own pod for no node", () => {
+  it("do not use an exporter's own pod as a node", () => {
     const target = { url: "http://10.0.0.1:9400/metrics", labels: {} };
     const nodeIn = (name: string) =>
       nodeOf(
@@ -104,9 +104,9 @@ describe.runIf(pages.size > 0)("genuine captures", () => {
     expect(nodeIn("h100_issue490_pod_and_idle_mixed.prom")).toBe("computeinstance-e00c1p6dpy98xytphp");
   });
 
-  it("read AMD's partitions, and a whole GPU as none", () => {
+  it("have AMD's partitions as devices, and a whole GPU without partitions", () => {
     const { devices } = inspect("amd_mi300x_gfx_activity_three_states.prom");
-    // The capture has lines of two hosts: those of each stand behind each other.
+    // The capture has lines of two hosts, one host after the other.
     expect(devices.map(({ device }) => [device.hostname, device.gpu, device.partition])).toEqual([
       ["tw009", "47", "0"],
       ["tw038", "0", undefined],

@@ -18,7 +18,7 @@ const GPU = 'gpu="0",UUID="GPU-1"';
 const mib = 2 ** 20;
 
 describe("dcgm-exporter's names and units", () => {
-  it("are folded into SI and ratios", () => {
+  it("are converted to SI units and ratios", () => {
     expect(
       valuesOf(
         [
@@ -38,7 +38,7 @@ describe("dcgm-exporter's names and units", () => {
     });
   });
 
-  it("of 4.9.0 on DCGM 4.7 come in base units already", () => {
+  it("of 4.9.0 with DCGM 4.7 already have base units", () => {
     expect(
       valuesOf(
         [
@@ -58,7 +58,7 @@ describe("dcgm-exporter's names and units", () => {
     });
   });
 
-  it("ignore an old HELP that calls a profiling ratio a percent", () => {
+  it("ignore an old HELP text that calls a profiling ratio a percentage", () => {
     const page = `# HELP DCGM_FI_PROF_GR_ENGINE_ACTIVE Ratio of time the graphics engine is active (in %).\nDCGM_FI_PROF_GR_ENGINE_ACTIVE{${GPU}} 0.9`;
     expect(valuesOf(page)).toEqual({ gr_engine_active_ratio: 0.9 });
   });
@@ -94,19 +94,19 @@ describe("dcgm-exporter's names and units", () => {
     ["(in us)", 1e-6],
     ["(in ns)", 1e-9],
     ["", 1e-6],
-  ])("a violation's duration has the unit that HELP %s gives", (unit, seconds) => {
+  ])("have the unit of HELP %s for the duration of a violation", (unit, seconds) => {
     const page = `# HELP DCGM_FI_DEV_POWER_VIOLATION Throttling duration ${unit}\nDCGM_FI_DEV_POWER_VIOLATION{${GPU}} 5000`;
     expect(valuesOf(page)["power_violation_seconds"]).toBeCloseTo(5000 * seconds, 15);
   });
 
-  it("may stand beside each other: the preferred one counts, the other keeps its own name", () => {
+  it("may have two metrics for one value: the preferred one counts, the other keeps its own name", () => {
     const page = `DCGM_FI_DEV_FB_USED{${GPU}} 3\nDCGM_FI_DEV_FB_USED_BYTES{${GPU}} 4000000\n`;
     const [device] = inspect(page).devices;
     expect(device!.values).toEqual({ fb_used_bytes: 4_000_000 });
     expect(device!.unknown).toEqual({ DCGM_FI_DEV_FB_USED: 3 });
   });
 
-  it("that nobody knows are kept, with the labels that tell them apart", () => {
+  it("are kept if they are unknown, with their distinguishing labels", () => {
     const page = [
       `DCGM_EXP_XID_ERRORS_COUNT{${GPU},window_size_in_ms="300000",xid="79"} 2`,
       `DCGM_EXP_XID_ERRORS_COUNT{${GPU},window_size_in_ms="300000",xid="31"} 1`,
@@ -121,7 +121,7 @@ describe("dcgm-exporter's names and units", () => {
 });
 
 describe("dcgm-exporter's labels", () => {
-  it("that every series of a row carries are the row's own", () => {
+  it("belong to the row if every series of the row has them", () => {
     const page = [
       `DCGM_FI_DEV_GPU_UTIL{${GPU},Hostname="n",pod="p",namespace="ns",container="c",app="resnet"} 1`,
       `DCGM_FI_DEV_GPU_TEMP{${GPU},Hostname="n",pod="p",namespace="ns",container="c",app="resnet"} 1`,
@@ -135,13 +135,13 @@ describe("dcgm-exporter's labels", () => {
     });
   });
 
-  it("are absent where they are empty or a sentinel", () => {
+  it("are absent if they are empty or a sentinel", () => {
     const { device } = inspect(`DCGM_FI_DEV_GPU_UTIL{${GPU},pod="",pod_uid="",GPU_I_PROFILE="<<<NULL>>>"} 1`)
       .devices[0]!;
     expect(device).toEqual({ gpu: "0", uuid: "GPU-1" });
   });
 
-  it("that a Prometheus has renamed are the workload's, and the plain ones the exporter's", () => {
+  it("that a Prometheus has renamed belong to the workload, and the plain ones to the exporter", () => {
     const page = `DCGM_FI_DEV_GPU_UTIL{${GPU},exported_pod="train-0",exported_namespace="ml",exported_container="main",pod="dcgm-exporter-x",namespace="gpu-operator",instance="10.0.0.1:9400",job="dcgm"} 1`;
     expect(inspect(page).devices[0]!.device).toEqual({
       gpu: "0",
@@ -152,7 +152,7 @@ describe("dcgm-exporter's labels", () => {
     });
   });
 
-  it("name DRA's claim", () => {
+  it("name the DRA claim", () => {
     const page = `DCGM_FI_DEV_GPU_UTIL{${GPU},dra_claim_name="c1",dra_claim_namespace="ml",dra_driver_name="gpu.nvidia.com",dra_pool_name="node-a",dra_device_name="gpu-0"} 1`;
     expect(inspect(page).devices[0]!.device.claim).toEqual({
       name: "c1",
@@ -163,7 +163,7 @@ describe("dcgm-exporter's labels", () => {
     });
   });
 
-  it("of links, switches and CPUs make no GPU", () => {
+  it("of links, switches and CPUs are not GPUs", () => {
     const { devices, drops } = inspect(
       [
         'DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT{nvswitch="0"} 40',
@@ -189,7 +189,7 @@ describe("a shared GPU", () => {
   const shared = (metric: string, pod: string, vgpu: string, value: string) =>
     `${metric}{${GPU},vgpu="${vgpu}",namespace="ml",pod="${pod}"} ${value}`;
 
-  it("up to 4.8.1 has a row per pod, with the device's values repeated and marked", () => {
+  it("has a row per pod up to 4.8.1, with the device's values repeated and marked", () => {
     const { devices } = inspect(
       [shared("DCGM_FI_DEV_GPU_UTIL", "a", "0", "80"), shared("DCGM_FI_DEV_GPU_UTIL", "b", "1", "80")].join("\n"),
     );
@@ -199,7 +199,7 @@ describe("a shared GPU", () => {
     ]);
   });
 
-  it("from 4.8.2 on has the device's own values once, and each pod's own part of utilisation and memory", () => {
+  it("has the device's own values once from 4.8.2 on, and each pod's own part of utilisation and memory", () => {
     const { devices } = inspect(
       [
         `DCGM_FI_DEV_GPU_UTIL{${GPU}} 80`,
@@ -238,7 +238,7 @@ describe("a shared GPU", () => {
 });
 
 describe("re-exports", () => {
-  it("have _total behind a counter's name, and the HELP text of its family", () => {
+  it("have _total at the end of a counter's name, and the HELP text of its family", () => {
     const { devices, drops } = inspect(
       [
         "# HELP DCGM_FI_DEV_POWER_VIOLATION Throttling duration due to power constraints (in ns).",
@@ -252,7 +252,7 @@ describe("re-exports", () => {
     expect(drops).toMatchObject([{ line: 4, reason: "not-a-value" }]);
   });
 
-  it("have the names of labels in any case", () => {
+  it("have label names in upper or lower case", () => {
     const own = 'GPU="0",uuid="GPU-1",modelname="NVIDIA A30",Pci_Bus_Id="00000000:01:00.0"';
     const { devices } = inspect(
       [
@@ -268,7 +268,7 @@ describe("re-exports", () => {
   });
 });
 
-describe("values that are none", () => {
+describe("an invalid value", () => {
   it.each([
     ["2147483632", "sentinel"],
     ["9223372036854775794", "sentinel"],
@@ -282,17 +282,17 @@ describe("values that are none", () => {
     ["+Inf", "not-a-number"],
     ["-Inf", "not-a-number"],
     ["twelve", "not-a-number"],
-  ])("%s costs its line, with the reason %s, and nothing else", (value, reason) => {
+  ])("%s drops only its line, with the reason %s", (value, reason) => {
     const { devices, drops } = inspect(`DCGM_FI_DEV_GPU_UTIL{${GPU}} ${value}\nDCGM_FI_DEV_GPU_TEMP{${GPU}} 40\n`);
     expect(drops).toMatchObject([{ line: 1, reason }]);
     expect(devices[0]!.values).toEqual({ gpu_temperature_celsius: 40 });
   });
 
-  it("are not those that overshoot by a rounding error", () => {
+  it("is not one that exceeds a limit by a rounding error", () => {
     expect(valuesOf(`DCGM_FI_PROF_SM_ACTIVE{${GPU}} 1.000001`)).toEqual({ sm_active_ratio: 1 });
   });
 
-  it("are zeroes of a temperature that the GPU cannot measure, but not a margin's", () => {
+  it("is a zero of a temperature that the GPU cannot measure, but not of a margin", () => {
     const { devices, drops } = inspect(`DCGM_FI_DEV_MEMORY_TEMP{${GPU}} 0\nDCGM_FI_DEV_GPU_TEMP_LIMIT{${GPU}} 0\n`);
     expect(drops).toMatchObject([{ line: 1, reason: "unsupported-zero" }]);
     expect(devices[0]!.values).toEqual({ temperature_margin_celsius: 0 });
@@ -300,7 +300,7 @@ describe("values that are none", () => {
 });
 
 describe("other exporters", () => {
-  it("nvidia_gpu_exporter: the info series names the GPU that the others know by UUID alone", () => {
+  it("nvidia_gpu_exporter: the info series names the GPU that other series identify by UUID alone", () => {
     const { exporter, devices, drops } = inspect(
       [
         'nvidia_smi_gpu_info{uuid="df6e",name="NVIDIA GeForce RTX 2080",driver_version="471.11",pci_bus_id="00000000:71:00.0",index="0"} 1',
@@ -334,7 +334,7 @@ describe("other exporters", () => {
     expect(valuesOf(page.join("\n"))).toEqual({ xid_code: code });
   });
 
-  it("HAMi's monitor on one page with dcgm-exporter: the exporter's values and name count", () => {
+  it("HAMi's monitor on one page with dcgm-exporter: the exporter's values and name have precedence", () => {
     const { exporter, devices } = inspect(
       [
         'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-a",modelName="Tesla T4"} 60',
@@ -351,7 +351,7 @@ describe("other exporters", () => {
     ]);
   });
 
-  it("nvidia_gpu_exporter: an XID that is no code costs its line", () => {
+  it("nvidia_gpu_exporter: an XID that is not a code drops its line", () => {
     const { devices, drops } = inspect(
       'nvidia_smi_power_draw_watts{uuid="df6e"} 71\nnvidia_smi_xid_last_timestamp_seconds{uuid="df6e",xid="?"} 1.7e+09',
     );
@@ -359,7 +359,7 @@ describe("other exporters", () => {
     expect(drops).toMatchObject([{ line: 2, reason: "not-a-value" }]);
   });
 
-  it("AMD: percents, megabytes and microjoules, with and without the prefix", () => {
+  it("AMD: percentages, megabytes and microjoules, with and without the prefix", () => {
     const labels = 'gpu_id="1",gpu_uuid="u-1",serial_number="s",card_series="AMD Instinct MI300X",job_id="77"';
     for (const prefix of ["", "amd_"]) {
       const { exporter, devices } = inspect(
@@ -386,7 +386,7 @@ describe("other exporters", () => {
     ["a UUID", 'gpu_uuid="u-0"', ""],
     ["a PCI address", 'pcie_bus_id="0000:05:00.0",gpu_uuid="0"', ""],
     ["a UUID, with the optional labels", 'gpu_uuid="u-0"', 'gpu_compute_partition_type="cpx",gpu_partition_id="PART",'],
-  ])("AMD: partitions are parts of the GPU with which they have %s in common", (_, common, optional) => {
+  ])("AMD: partitions are parts of the GPU with the same %s", (_, common, optional) => {
     const partition = (index: number, part: number): string =>
       `gpu_gfx_activity{gpu_id="${index}",${`${optional}${common}`.replaceAll("PART", String(part))}} 50`;
     const whole = 'gpu_gfx_activity{gpu_id="7",serial_number="s-1",gpu_uuid="u-1"} 10';
@@ -400,7 +400,7 @@ describe("other exporters", () => {
     expect(devices.map(({ device }) => device.repeatsGpu ?? false)).toEqual([false, true, true, false]);
   });
 
-  it("Intel: both versions of XPU Manager, by the labels that say which engine or sensor", () => {
+  it("Intel: both versions of XPU Manager, by the labels of engine and sensor", () => {
     const v1 = 'uuid="u",pci_bdf="0000:4d:00.0",dev_name="Intel Max 1550"';
     expect(
       valuesOf(

@@ -20,7 +20,7 @@ describe("the reference parser of the Prometheus text format", () => {
     expect(sample.value).toBe(42);
   });
 
-  it("knows every escape, and lets an unknown backslash stand for itself", () => {
+  it("decodes every escape, and keeps an unknown backslash", () => {
     const { labels } = only('m{a="q\\"q",b="b\\\\s",c="l\\nf",d="w\\x"} 1\n');
     expect(Object.fromEntries(labels)).toEqual({ a: 'q"q', b: "b\\s", c: "l\nf", d: "w\\x" });
   });
@@ -42,30 +42,30 @@ describe("the reference parser of the Prometheus text format", () => {
     expect(only(`m ${text}\n`).value).toBe(value);
   });
 
-  it.each(["0x1f", "1_000", "1e", "--1", "12abc", "1,5"])("lists %s as a value that is no number", (text) => {
+  it.each(["0x1f", "1_000", "1e", "--1", "12abc", "1,5"])("lists %s as a value that is not a number", (text) => {
     const sample = only(`m ${text}\n`);
     expect(sample.value).toBeUndefined();
     expect(sample.valueText).toBe(text);
   });
 
-  it("keeps a sentence in the value's place whole", () => {
+  it("keeps a sentence in place of a value complete", () => {
     expect(only('m{a="b"} ERROR - FAILED TO CONVERT TO STRING\n').valueText).toBe(
       "ERROR - FAILED TO CONVERT TO STRING",
     );
   });
 
-  it("reads times in milliseconds, and in seconds where OpenMetrics' end marker says so", () => {
+  it("reads times in milliseconds, or in seconds if there is OpenMetrics' end marker", () => {
     expect(only("m 1 1700000000123\n").timestampMillis).toBe(1700000000123);
     expect(only("m 1 1700000000.5\n# EOF\n").timestampMillis).toBe(1700000000500);
   });
 
-  it("reads past exemplars", () => {
+  it("skips exemplars", () => {
     const sample = only('m_bucket{le="1"} 5 # {trace_id="a b } \\" c"} 0.67 1700000000.5\n# EOF\n');
     expect(sample.value).toBe(5);
     expect(only('m{le="1"} 5 1.5 # {} 1\n# EOF\n').timestampMillis).toBe(1500);
   });
 
-  it("takes CRLF, blanks, empty lines, plain comments and a missing last line feed", () => {
+  it("accepts CRLF, blanks, empty lines, plain comments and a missing last line feed", () => {
     const { samples, malformed, unterminated } = parse('# a comment\r\n\r\n  m1 { a = "1" , } 1\r\n\tm2 2');
     expect(malformed).toEqual([]);
     expect(samples.map(({ name, value, line }) => [name, value, line])).toEqual([
@@ -75,7 +75,7 @@ describe("the reference parser of the Prometheus text format", () => {
     expect(unterminated).toBe(true);
   });
 
-  it("keeps HELP, TYPE and UNIT of a family, in any order, also where they repeat or stand alone", () => {
+  it("keeps HELP, TYPE and UNIT of a family, in any order, also if they are repeated or have no samples", () => {
     const { families } = parse(
       "# TYPE m gauge\n# HELP m a \\\\ b\\nc\n# UNIT m watts\n# HELP lonely x\n# TYPE m gauge\n",
     );
@@ -101,13 +101,13 @@ describe("the reference parser of the Prometheus text format", () => {
     ["m 1 later", "a time that is no number"],
     ["half", "no value"],
     ["m-x 1", "an invalid metric name"],
-  ])("lists %s as malformed, with the reason, and keeps the lines around it", (line, why) => {
+  ])("lists %s as malformed, with the reason, and keeps the other lines", (line, why) => {
     const { samples, malformed } = parse(`before 1\n${line}\nafter 2\n`);
     expect(malformed).toEqual([{ line: 2, text: line, why }]);
     expect(samples.map(({ name }) => name)).toEqual(["before", "after"]);
   });
 
-  it("gives byte offsets that cut the value out of a page with characters of several bytes", () => {
+  it("returns byte offsets that select the value also on a page with multi-byte characters", () => {
     const page = Buffer.from('# HELP m température °C\nm{a="é"} 12.5\n');
     const [sample] = parseExposition(page).samples;
     expect(page.toString("utf8", sample!.valueStart, sample!.valueEnd)).toBe("12.5");

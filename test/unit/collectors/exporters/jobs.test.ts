@@ -17,7 +17,7 @@ function targetsOf(text: string): readonly Target[] {
 }
 
 describe("the jobs of a configuration", () => {
-  it("take the collector's interval and limits where they have none of their own", () => {
+  it("take the collector's interval and limits if they have none of their own", () => {
     const [plain, own] = jobsOf(
       "collector: { interval: 20s, timeout: 5s, bodyLimit: 1MB, jobs: [{ name: a }, { name: b, interval: 10s, timeout: 1s, gzip: true }] }",
     );
@@ -30,7 +30,7 @@ describe("the jobs of a configuration", () => {
     expect(own).toMatchObject({ intervalMillis: 10_000, timeoutMillis: 1000, gzip: true });
   });
 
-  it("make addresses whole, and let a target's labels win over its job's", () => {
+  it("complete addresses, and a target's labels win over its job's", () => {
     expect(
       targetsOf(
         "collector: { jobs: [{ name: a, scheme: https, port: 9500, labels: { cluster: prod, node: x }, targets: [gpu-a, { address: 'gpu-b:1', labels: { node: b } }] }] }",
@@ -41,7 +41,7 @@ describe("the jobs of a configuration", () => {
     ]);
   });
 
-  it("have a discovery for each way in which targets are found", () => {
+  it("have a discovery for each kind of target", () => {
     const [job] = jobsOf(
       "collector: { jobs: [{ name: a, targets: [x], files: { paths: ['t/*.json'] }, http: [{ url: 'http://sd/' }], dns: [{ names: [gpu] }] }] }",
     );
@@ -53,7 +53,7 @@ describe("the jobs of a configuration", () => {
     ]);
   });
 
-  it("never get an address that is none: the configuration refuses it by name", () => {
+  it("never get an invalid address: the configuration refuses it by name", () => {
     expect(() => jobsOf("collector: { jobs: [{ name: a, targets: ['a b'] }] }")).toThrow(
       'collector.jobs[0].targets[0] (line 1): "a b" is not an address',
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { startScrapeLoop, type LoopClock } from "../../../../collectors/exporters/loop.ts";
 
-/** A clock that moves when told to; the wall can be set apart from it. */
+/** A clock that a test moves; the wall clock can be set independently. */
 function createClock() {
   let elapsed = 0;
   let wall = 1_770_000_000_000;
@@ -39,7 +39,7 @@ function createClock() {
 }
 
 describe("a scrape loop", () => {
-  it("scrapes once an interval, at the place that the target's key gives, also after a restart", async () => {
+  it("scrapes once an interval, at an offset that depends on the target's key, also after a restart", async () => {
     const places = new Set<number>();
     for (const start of [0, 7_300, 21_999]) {
       const { clock, advance } = createClock();
@@ -60,7 +60,7 @@ describe("a scrape loop", () => {
     expect(places.size).toBe(1);
   });
 
-  it("never overlaps: what is due while a scrape runs is skipped and counted", async () => {
+  it("never overlaps: scrapes that are due while another one runs are skipped and counted", async () => {
     const { clock, advance } = createClock();
     let skipped = 0;
     let finish = (): void => {};
@@ -87,7 +87,7 @@ describe("a scrape loop", () => {
     await loop.stop();
   });
 
-  it("keeps its pace when the wall clock is set, forwards or back", async () => {
+  it("keeps its interval when the wall clock is set forwards or back", async () => {
     const { clock, advance, setWall, elapsed } = createClock();
     const at: number[] = [];
     const loop = startScrapeLoop({
@@ -107,7 +107,7 @@ describe("a scrape loop", () => {
     expect(new Set(at.map((time) => time % 1000)).size).toBe(1);
   });
 
-  it("waits at its stop for the scrape under way, and starts no other", async () => {
+  it("waits for the running scrape when it is stopped, and starts no other", async () => {
     const { clock, advance } = createClock();
     let finish = (): void => {};
     let started = 0;

@@ -6,7 +6,7 @@ const FOLDER = "test/fixtures/pages";
 const DCGM = "dcgm-exporter";
 const AMD = "amd-device-metrics-exporter";
 
-/** What a page of each dialect is read as: its exporter, its devices with some of their values, and the lines left out. */
+/** The expected reading of each dialect's page: its exporter, its devices with some of their values, and the dropped lines. */
 const EXPECTED: Readonly<
   Record<
     string,
@@ -287,12 +287,12 @@ function inspect(name: string): Inspection {
 }
 
 describe("a page of each dialect", () => {
-  it("is expected here by its name", () => {
+  it("is listed here by its name", () => {
     expect(readdirSync(FOLDER).toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
   });
 
   it.each(Object.entries(EXPECTED))(
-    "%s is read as what it is, and no line is left out without a reason",
+    "%s is read as its dialect, and no line is dropped without a reason",
     (name, expected) => {
       const { exporter, devices, drops } = inspect(name);
       expect(exporter).toBe(expected.exporter);

@@ -10,7 +10,7 @@ const source = (key: string) => ({
   origin: () => ({ cluster: "test", node: "node-a", target: key, collector: "c" }),
 });
 
-/** A reading as plain values, so that two can be compared. */
+/** A reading as plain values for comparisons. */
 function plain(reading: PageReading): unknown {
   if ("failure" in reading) return reading;
   const { hosts, dropped } = reading;
@@ -23,7 +23,7 @@ function plain(reading: PageReading): unknown {
   };
 }
 
-/** What a reader that has never seen the target makes of a page. */
+/** The reading of a page by a reader that has not seen the target before. */
 const afresh = (page: Buffer): unknown => plain(createPageReader(createTemplates(1e8)).read(source("t"), page, true));
 
 const number = fc.oneof(
@@ -53,7 +53,7 @@ const page = (numbers: readonly string[], pods: readonly (string | undefined)[])
 
 type Change = (lines: string[], at: number, other: number, text: string) => string[];
 
-/** Ways in which a page differs from the one before. */
+/** Differences of a page from the one before. */
 const CHANGES: Record<string, Change> = {
   nothing: (lines) => lines,
   "a line left out": (lines, at) => lines.filter((_, i) => i !== at % lines.length),
@@ -84,7 +84,7 @@ const CHANGES: Record<string, Change> = {
 };
 
 describe("reading by template and in full", () => {
-  it("gives the same message for pages that change in every way between two scrapes", () => {
+  it("gives the same message for pages with any changes between two scrapes", () => {
     fc.assert(
       fc.property(
         fc.array(number, { minLength: 20, maxLength: 20 }),
@@ -109,7 +109,7 @@ describe("reading by template and in full", () => {
     );
   });
 
-  it("needs no second parse while numbers alone change, nor while lines of a family change places", () => {
+  it("needs no second parse while only numbers change, or lines of a family change places", () => {
     const reader = createPageReader(createTemplates(1e8));
     const pods = ["a", "b", undefined, undefined];
     const read = (text: string) => reader.read(source("t"), Buffer.from(text), true);
@@ -122,7 +122,7 @@ describe("reading by template and in full", () => {
     expect(plain(swapped)).toEqual(afresh(Buffer.from(lines.join("\n"))));
   });
 
-  it("shares one layout and one program between targets of the same make", () => {
+  it("shares one layout and one program between targets with equal pages", () => {
     const templates = createTemplates(1e8);
     const reader = createPageReader(templates);
     const bytesAfter = (host: string) => {
@@ -138,7 +138,7 @@ describe("reading by template and in full", () => {
     expect(templates.stats).toEqual({ templates: 0, bytes: 0, refused: 0 });
   });
 
-  it("lets go of what a target no longer has, though others have the same layout", () => {
+  it("releases the data of a target's removed lines, also if other targets have the same layout", () => {
     const templates = createTemplates(1e8);
     const reader = createPageReader(templates);
     const pageOf = (label: string): Buffer =>
@@ -153,7 +153,7 @@ describe("reading by template and in full", () => {
     expect(templates.stats).toEqual({ templates: 0, bytes: 0, refused: 0 });
   });
 
-  it("keeps to its byte budget and reads refused targets in full, correctly", () => {
+  it("keeps its byte budget, and reads refused targets in full and correctly", () => {
     const templates = createTemplates(10_000);
     const reader = createPageReader(templates);
     const bytes = Buffer.from(dcgmPage({ gpus: 8, host: "h", value: () => "1" }));
@@ -166,34 +166,34 @@ describe("reading by template and in full", () => {
   });
 });
 
-describe("pages that are not what they should be", () => {
+describe("unexpected pages", () => {
   const read = (text: string, complete = true) =>
     createPageReader(createTemplates(1e6)).read(source("t"), Buffer.from(text), complete);
 
-  it("says that HTML is no exposition, and names the line", () => {
+  it("are refused as not an exposition if they are HTML, with the line", () => {
     expect(read("<!DOCTYPE html>\n<html><body>Not found</body></html>\n")).toEqual({
       failure: { reason: "not-exposition", detail: "no line can be read as a sample; line 1: no metric name" },
     });
   });
 
-  it("says that a node_exporter's page is a foreign one", () => {
+  it("are refused as foreign if they are node_exporter's", () => {
     expect(read("node_load1 0.5\nnode_boot_time_seconds 1.7e9\n")).toMatchObject({
       failure: { reason: "foreign-page" },
     });
   });
 
-  it("takes an empty page as a scrape without GPUs, as exporters give one while GPUs are bound", () => {
+  it("are scrapes without GPUs if they are empty, as an exporter's page is while GPUs are bound", () => {
     const reading = read("");
     expect(plain(reading)).toMatchObject({ hosts: [{ stable: { devices: [] }, values: [] }], dropped: {} });
   });
 
-  it("leaves out a last line that the transfer may have cut, unless its framing proves it whole", () => {
+  it("lose a last line that the transfer may have cut, unless the framing proves it complete", () => {
     const cut = 'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1"} 90\nDCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-1"} 4';
     expect(plain(read(cut, false))).toMatchObject({ hosts: [{ values: [0.9] }], dropped: { "unterminated-line": 1 } });
     expect(plain(read(cut, true))).toMatchObject({ hosts: [{ values: [0.9, 4] }], dropped: {} });
   });
 
-  it("gives the rows of each host of a federated page to that host, by template too, and drops those that name none", () => {
+  it("give the rows of each host of a federated page to that host, also by template, and drop rows without a host", () => {
     const line = (host: string, gpu: number, value: number): string =>
       `DCGM_FI_DEV_GPU_UTIL{Hostname="${host}",UUID="GPU-${host}-${gpu}",gpu="${gpu}",instance="10.0.0.1:9400"} ${value}`;
     const of = (value: number): Buffer => {
@@ -220,7 +220,7 @@ describe("pages that are not what they should be", () => {
     }
   });
 
-  it("keeps the GPUs of two hosts apart where nothing but an index names them", () => {
+  it("keep the GPUs of two hosts separate if only an index names the GPUs", () => {
     const line = (node: string, value: number): string =>
       `gpu_gfx_activity{node="${node}",hostname="metrics-exporter-bcdfg",gpu_id="0",gpu_uuid="00000000-0000"} ${value}`;
     const page = Buffer.from(`${line("a", 10)}\n${line("b", 20)}\n`);
@@ -239,7 +239,7 @@ describe("pages that are not what they should be", () => {
   it.each([
     ["series", { series: 24, devices: 10 }, "too-many-series", "more series, families or unreadable lines than 24"],
     ["devices", { series: 100, devices: 0 }, "too-many-devices", "more GPUs, instances and holders than 0"],
-  ] as const)("refuses a page with more %s than allowed", (_, limits, reason, detail) => {
+  ] as const)("are refused with more %s than allowed", (_, limits, reason, detail) => {
     const page = Buffer.from(dcgmPage({ gpus: 1, host: "h", value: () => "1" }));
     const readWith = (allowed: Partial<PageLimits>): PageReading =>
       createPageReader(createTemplates(1e6), allowed).read(source("t"), page, true);

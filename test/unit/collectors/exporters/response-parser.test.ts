@@ -4,7 +4,7 @@ import { PageError } from "../../../../collectors/exporters/http/page-error.ts";
 import { createResponseParser, type ResponseHead } from "../../../../collectors/exporters/http/response-parser.ts";
 import { rounds } from "../../../support/rounds.ts";
 
-/** Feeds bytes in pieces and gives what came of them. */
+/** Feeds bytes in pieces and returns the results. */
 function read(bytes: Buffer, cuts: readonly number[] = []) {
   const heads: ResponseHead[] = [];
   const body: string[] = [];
@@ -35,7 +35,7 @@ const CHUNKED = answer(
 );
 
 describe("a response", () => {
-  it("is the same however its bytes are cut", () => {
+  it("is the same for any cuts of its bytes", () => {
     fc.assert(
       fc.property(fc.constantFrom(SIZED, CHUNKED), fc.array(fc.nat(400), { maxLength: 12 }), (bytes, cuts) => {
         const { heads, body, whole, parser } = read(bytes, cuts);
@@ -49,18 +49,18 @@ describe("a response", () => {
     );
   });
 
-  it("joins headers of one name, in lower case", () => {
+  it("joins headers of the same name, in lower case", () => {
     expect(read(SIZED).heads[0]!.headers.get("x-a")).toBe("1, 2");
   });
 
-  it("without length ends with the connection, which proves nothing and carries no other request", () => {
+  it("without length ends with the connection, which does not prove it complete and carries no other request", () => {
     const { heads, body, whole, parser } = read(answer("HTTP/1.0 200 OK", "", "half a pa"));
     expect([body, whole, heads[0]!.framed]).toEqual(["half a pa", false, false]);
     expect(parser.end()).toBe(true);
     expect(parser.reusable).toBe(false);
   });
 
-  it("that ends too early is not whole", () => {
+  it("that ends too early is not complete", () => {
     for (const bytes of [SIZED, CHUNKED]) {
       for (let length = 0; length < bytes.length; length++) {
         const { whole, parser } = read(bytes.subarray(0, length));
@@ -70,12 +70,12 @@ describe("a response", () => {
     }
   });
 
-  it("follows interim ones, and needs no body where its status says so", () => {
+  it("may follow interim responses, and has no body if its status excludes one", () => {
     const interim = answer("HTTP/1.1 103 Early Hints", "link: x", "", "HTTP/1.1 204 No Content", "", "");
     expect(read(interim)).toMatchObject({ heads: [{ status: 204 }], whole: true });
   });
 
-  it("closes the connection where the server says so, and where bytes come that answer nothing", () => {
+  it("closes the connection if the server requests it, and if there are bytes after the response", () => {
     expect(read(answer("HTTP/1.1 200 OK", "connection: close", "content-length: 0", "", "")).parser.reusable).toBe(
       false,
     );
@@ -91,11 +91,11 @@ describe("a response", () => {
     ["HTTP/1.1 200 OK\r\n folded", "a header"],
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "a chunk of size"],
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n", "a chunk longer than it says"],
-  ])("that begins %j is refused in words", (text, why) => {
+  ])("that begins %j is refused with a sentence", (text, why) => {
     expect(() => read(Buffer.from(`${text}\r\n\r\n`))).toThrow(why);
   });
 
-  it("of any bytes at all ends in an answer or a refusal, never in another error", () => {
+  it("of any bytes ends in an answer or a refusal, never in another error", () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
       fc

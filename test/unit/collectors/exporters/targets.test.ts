@@ -21,14 +21,14 @@ describe("an address", () => {
     ["http://gpu-a:80", "http://gpu-a/metrics"],
   ])("%s becomes %s", (address, url) => expect(toUrl(address, DEFAULTS)).toBe(url));
 
-  it("that is none is refused by name", () => {
+  it("that is invalid is refused by name", () => {
     expect(() => toUrl("not an address", DEFAULTS)).toThrow('"not an address" is not an address');
   });
 });
 
 describe("the node of a target", () => {
   const url = "http://10.0.0.1:9400/metrics";
-  it("is its label, else the discovered pod's node, else the page's host, else the address", () => {
+  it("is its label, or the discovered pod's node, or the page's host, or the address, in this order", () => {
     const devices = [{ gpu: "0" }, { gpu: "1", hostname: "gpu-node-7" }];
     const pod = { name: "dcgm-exporter-x8k2p", nodeName: "worker-3" };
     expect(nodeOf({ url, labels: { node: "n" }, pod }, devices)).toBe("n");
@@ -59,13 +59,13 @@ describe("target groups of Prometheus", () => {
     ["{}", "not a list of target groups"],
     ['[{"targets":"a"}]', "group 1 is not { targets: [addresses], labels: { … } }"],
     ['[{"targets":[]},{"targets":[1]}]', "group 2 is not"],
-  ])("%s are refused in words", (text, why) => {
+  ])("%s are refused with a sentence", (text, why) => {
     expect(() => readTargetGroups(JSON.parse(text), DEFAULTS)).toThrow(why);
   });
 });
 
 describe("files of targets", () => {
-  it("are read again when they change, and keep what they gave last while they cannot be read", async () => {
+  it("are read again when they change, and keep their last content while they cannot be read", async () => {
     const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-sd-"));
     const write = (name: string, text: string): void => {
       writeFileSync(join(folder, `${name}.tmp`), text);
@@ -135,7 +135,7 @@ describe("targets from a name server", () => {
 });
 
 describe("the hash that spreads targets", () => {
-  it("gives every shard its part, and every part of an interval its scrapes", () => {
+  it("gives every shard its part, and spreads the scrapes over the interval", () => {
     const urls = Array.from({ length: 9000 }, (_, i) => `http://10.${i >> 8}.${i & 255}.7:9400/metrics`);
     for (const parts of [2, 3, 30]) {
       const counts = Array.from({ length: parts }, () => 0);

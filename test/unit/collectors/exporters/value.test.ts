@@ -12,7 +12,7 @@ const decimal = fc.oneof(
 );
 
 describe("the fast number reader", () => {
-  it("gives the same double as Number for every plain decimal, and stops behind it", () => {
+  it("gives the same double as Number for every plain decimal, and stops after it", () => {
     fc.assert(
       fc.property(decimal, fc.constantFrom("\n", " 17\n", "\r\n", ""), (text, rest) => {
         fc.pre(/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text));
@@ -24,7 +24,7 @@ describe("the fast number reader", () => {
     );
   });
 
-  it("gives nothing where no plain decimal starts, or the same as the reference for the part that is one", () => {
+  it("gives nothing if no plain decimal starts there, or the same as the reference for the decimal part", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[-+.0-9eExnaINF ]{0,12}$/), (text) => {
         const value = scanValue(Buffer.from(`${text}\n`), 0);

@@ -9,14 +9,14 @@ function only<What extends InspectedObject["what"]>(
   what: What,
 ): Extract<InspectedObject, { what: What }> {
   const content = files.get(name)!.toString("utf8");
-  // The fragment is the inside of a JSON object, as its source prints it.
+  // The fragment is the content of a JSON object, as its source prints it.
   const { objects, ignored } = inspectObjects(name.endsWith("fragment.txt") ? `{${content}}` : content);
   expect(ignored).toEqual([]);
   expect(objects.map((object) => object.what)).toEqual([what]);
   return objects[0] as Extract<InspectedObject, { what: What }>;
 }
 
-/** What each capture is, by its source, and the reasons of the remarks that it earns. */
+/** The expected fact of each capture, by its source, and the reasons of its remarks. */
 const NODES: Readonly<Record<string, { fact: object; remarks: readonly string[] }>> = {
   "h100_mig_mixed_node_labels.json": {
     fact: {
@@ -77,7 +77,7 @@ const NODES: Readonly<Record<string, { fact: object; remarks: readonly string[] 
           mig: { strategy: "mixed", profiles: { "1g.5gb": 3, "2g.10gb": 1 } },
         },
       ],
-      // The node was cut anew: kubelet still counts an instance that it cannot give any more.
+      // The node was partitioned again: kubelet still counts an instance that it can no longer give.
       capacity: {
         "nvidia.com/gpu": 0,
         "nvidia.com/mig-1g.5gb": 3,
@@ -182,18 +182,18 @@ const PODS: Readonly<Record<string, object>> = {
 const SLICE = "t4_openshift_resourceslice_v1.yaml";
 
 describe.runIf(files.size > 0)("genuine Kubernetes captures", () => {
-  it("are all expected here, each by name", () => {
+  it("are all listed here by name", () => {
     expect([...files.keys()].sort()).toEqual([...Object.keys(NODES), ...Object.keys(PODS), SLICE].sort());
   });
 
-  it.each(Object.entries(NODES))("%s reads as the node that its source says", (name, expected) => {
+  it.each(Object.entries(NODES))("%s is read as the node that its source describes", (name, expected) => {
     const { fact, remarks } = only(name, "node");
     expect(fact).toMatchObject(expected.fact);
     expect(remarks.map(({ reason }) => reason)).toEqual(expected.remarks);
   });
 
   it.each(Object.entries(PODS))(
-    "%s reads as a pod with an instance of Run:ai's, though it has no limit",
+    "%s is read as a pod with a MIG instance of Run:ai, though it has no limit",
     (name, expected) => {
       const { fact, remarks, regimes } = only(name, "workload");
       expect(fact).toMatchObject(expected);
@@ -201,7 +201,7 @@ describe.runIf(files.size > 0)("genuine Kubernetes captures", () => {
     },
   );
 
-  it(`${SLICE} reads as two T4 with their UUIDs and PCI addresses`, () => {
+  it(`${SLICE} is read as two T4 with their UUIDs and PCI addresses`, () => {
     const { fact, remarks } = only(SLICE, "cluster");
     expect(remarks).toEqual([]);
     expect(fact).toMatchObject({ kind: "ResourceSlice", name: "harpatil4220c-g9kfm-gpu-c-rd8r8-gpu.nvidia.com-wvrlc" });

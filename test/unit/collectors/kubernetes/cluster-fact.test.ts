@@ -341,7 +341,7 @@ describe("a cluster fact", () => {
     expect(hasClusterFact(from.apiVersion!, from.kind!)).toBe(true);
   });
 
-  it("carries its namespace, name and UID", () => {
+  it("has its namespace, name and UID", () => {
     expect(projectClusterObject(object("v1", "ResourceQuota"))?.fact).toMatchObject({
       namespace: "research",
       name: "it",
@@ -349,7 +349,7 @@ describe("a cluster fact", () => {
     });
   });
 
-  it("remarks on a quantity that is none, and keeps the others", () => {
+  it("has a remark about an invalid quantity, and keeps the others", () => {
     const quota = object("v1", "ResourceQuota", {
       status: { hard: { "requests.nvidia.com/gpu": "lots", "requests.amd.com/gpu": 2 } },
     });
@@ -360,12 +360,12 @@ describe("a cluster fact", () => {
     ]);
   });
 
-  it("says that a device with admin access is held by others", () => {
+  it("marks a device with admin access as held by others", () => {
     const { remarks } = projectClusterObject(object("resource.k8s.io/v1", "ResourceClaim", { status: claimStatus }))!;
     expect(remarks.map(({ reason }) => reason)).toEqual(["left-out"]);
   });
 
-  it("is not made of a slice of network cards, of a namesake in another group, or of other kinds", () => {
+  it("is not made of a slice of network cards, of an object with the same kind in another group, or of other kinds", () => {
     const nics = slice([{ name: "nic-0", attributes: { type: { string: "rdma" } } }], "dra.net");
     expect(projectClusterObject(object("resource.k8s.io/v1", "ResourceSlice", nics))).toBeUndefined();
     expect(projectClusterObject(object("example.com/v1", "Queue"))).toBeUndefined();
@@ -376,7 +376,7 @@ describe("a cluster fact", () => {
     expect(projectClusterObject({})).toBeUndefined();
   });
 
-  it.each(TABLE)("survives garbage in place of what makes %s", (_, { apiVersion, kind }) => {
+  it.each(TABLE)("has no exception for garbage in the place of its fields: %s", (_, { apiVersion, kind }) => {
     for (const garbage of ["text", 7, null, [null, 3], { a: [] }]) {
       const from = { apiVersion, kind, metadata: garbage, spec: garbage, status: garbage } as unknown as KubeObject;
       expect(() => projectClusterObject(from)).not.toThrow();

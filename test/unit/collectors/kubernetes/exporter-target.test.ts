@@ -6,7 +6,7 @@ import { rounds } from "../../../support/rounds.ts";
 const ASKED = { namespaces: ["monitoring"], scheme: "http", port: 9400, path: "/metrics" };
 const IPS = ["10.0.0.7", "fd00::7", "127.0.0.1"];
 
-/** What could move a request: pieces of addresses, in any order. */
+/** Pieces of addresses that could redirect a request, in any order. */
 const piece = fc.constantFrom(
   ..."/ // \\ @ : ? # . .. %2f %00 \t \r\n [ ] 80 9400 http: https:// metadata.internal 10.0.0.8 fd00::8 a é".split(
     " ",
@@ -26,7 +26,7 @@ function podOf(annotations: Readonly<Record<string, string>>, podIP: string, nam
   };
 }
 
-it("asks a pod at its own address by a port and a path, or not at all, whatever its annotations are", () => {
+it("a pod is asked at its own address by a port and a path, or not at all, for any annotations", () => {
   const outcomes = new Set<string>();
   fc.assert(
     fc.property(

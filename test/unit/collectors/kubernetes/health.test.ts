@@ -5,14 +5,14 @@ import { container, pod } from "../../../support/kube-objects.ts";
 
 const UUID = "GPU-11111111-2222-3333-4444-555555555555";
 
-/** A pod whose device has a health. */
+/** A pod with a device that has a health. */
 function withHealth(health: string) {
   const resources = [{ resourceID: UUID, health }];
   const status = { containerStatuses: [{ allocatedResourcesStatus: [{ name: "nvidia.com/gpu", resources }] }] };
   return pod({ spec: { nodeName: "gpu-a", containers: [container({ "nvidia.com/gpu": 1 })] }, status });
 }
 
-it("a watcher keeps when a device was unhealthy, which its pod's status has only while it is", () => {
+it("a watcher keeps the time at which a device was unhealthy, which the pod's status has only meanwhile", () => {
   const states = ["Healthy", "Unhealthy", "Unhealthy", "Healthy", "Unhealthy"].map((health, index) => ({
     atMillis: 1000 * (index + 1),
     object: withHealth(health) as never,

@@ -38,7 +38,7 @@ kind: [broken
 `;
 
 describe("inspecting Kubernetes objects", () => {
-  it("joins what stands in one text: the owners of a pod, its type and its team", () => {
+  it("joins the objects of one text: the owners of a pod, its type and its team", () => {
     const { objects } = inspectObjects(CHAIN);
     expect(objects).toMatchObject([
       {
@@ -58,7 +58,7 @@ describe("inspecting Kubernetes objects", () => {
     ]);
   });
 
-  it("says of everything that it leaves out why", () => {
+  it("gives a reason for everything that it ignores", () => {
     const { ignored } = inspectObjects(CHAIN);
     expect(ignored.map(({ what }) => what)).toEqual([
       "document 5",
@@ -73,7 +73,7 @@ describe("inspecting Kubernetes objects", () => {
     ]);
   });
 
-  it("reads a List, an array, single objects and bare labels of JSON alike", () => {
+  it("reads a List, an array, single objects and bare labels of JSON in the same way", () => {
     const one = pod({ limits: { "nvidia.com/gpu": 1 } });
     const machine = node({ "nvidia.com/gpu.count": "8" }, { "nvidia.com/gpu": 8 });
     const whats = (value: unknown) => inspectObjects(JSON.stringify(value)).objects.map(({ what }) => what);
@@ -88,11 +88,11 @@ describe("inspecting Kubernetes objects", () => {
     ["it has no kind", '{"metadata": {}}'],
     ["the pod requests no GPU in any regime", JSON.stringify(pod({}))],
     ["the node has no GPU in any regime", JSON.stringify(node({}, {}))],
-  ])("leaves out what is nothing to the ledger: %s", (why, source) => {
+  ])("ignores objects that the ledger does not use: %s", (why, source) => {
     expect(inspectObjects(source)).toEqual({ objects: [], ignored: [{ what: expect.any(String) as string, why }] });
   });
 
-  it("refuses aliases that multiply without end", () => {
+  it("refuses aliases that multiply without limit", () => {
     const levels = Array.from(
       { length: 12 },
       (_, i) => `a${i}: &a${i} [${Array.from({ length: 9 }, () => (i === 0 ? "x" : `*a${i - 1}`)).join(",")}]`,
@@ -116,7 +116,7 @@ describe("inspecting Kubernetes objects", () => {
   });
 });
 
-describe("telling objects from an exporter's page", () => {
+describe("the distinction of objects from an exporter's page", () => {
   it.each([
     ["apiVersion: v1\nkind: Pod\n", true],
     ["# a comment\n\n---\nkind: Pod\n", true],
@@ -133,7 +133,7 @@ describe("telling objects from an exporter's page", () => {
     expect(looksLikeObjects(page)).toBe(expected);
   });
 
-  it("takes this project's own Compose-like YAML for none of Kubernetes'", () => {
+  it("does not read this project's own Compose-like YAML as Kubernetes objects", () => {
     expect(looksLikeObjects(readFileSync("config/gpu-ledger.example.yaml", "utf8"))).toBe(false);
   });
 });

@@ -177,7 +177,7 @@ describe("the GPUs of a node", () => {
     expect(projectNode(object)?.fact.gpus).toEqual(gpus);
   });
 
-  it("say where they were worked out instead of counted, and what was left out", () => {
+  it("show whether they were derived instead of counted, and what was left out", () => {
     const object = node(gfd({ "gpu.product": "NVIDIA-A30-MIG-2g.12gb", "mig.strategy": "single" }), {
       "nvidia.com/gpu": "4",
       "amd.com/gpu": "many",
@@ -188,7 +188,7 @@ describe("the GPUs of a node", () => {
     expect(fact.capacity).toEqual({ "nvidia.com/gpu": 4 });
   });
 
-  it("make a node without any of them no fact", () => {
+  it("give no fact for a node without GPUs", () => {
     expect(projectNode(node({}, {}))).toBeUndefined();
     expect(projectNode({})).toBeUndefined();
     expect(projectNode({ metadata: 7, status: { capacity: "all" } } as unknown as NodeObject)).toBeUndefined();
@@ -270,12 +270,12 @@ describe("the machine of a node", () => {
     expect(projectNode(node(labels, { "nvidia.com/gpu": 8 }))!.fact).toMatchObject(expected);
   });
 
-  it("has no capacity type where no label has one", () => {
+  it("has no capacity type if no label has one", () => {
     const own = { "node.kubernetes.io/instance-type": "dgx", "node.kubernetes.io/lifecycle": "other" };
     expect(projectNode(node(own, { "nvidia.com/gpu": 8 }))!.fact).not.toHaveProperty("capacityType");
   });
 
-  it("keeps the labels of its place and those that are named, taints, and the conditions that matter", () => {
+  it("keeps the labels of its location and configured labels, taints, and the relevant conditions", () => {
     const object = node(
       {
         "topology.kubernetes.io/rack": "r7",
@@ -308,7 +308,7 @@ describe("the machine of a node", () => {
     expect(fact).not.toHaveProperty("cordonedSince");
   });
 
-  it("is cordoned since the taint's time, else since that was seen first", () => {
+  it("is cordoned since the taint's time, or since that was first seen", () => {
     const taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
     const cordoned = (spec: NodeObject["spec"]) =>
       projectNode(node({}, { "nvidia.com/gpu": 1 }, { spec: spec! }), { cordonedSeenMillis: 5 })!.fact.cordonedSince;

@@ -19,7 +19,7 @@ const statefulSet = owner("apps/v1", "StatefulSet", "llama-0");
 const leader = owner("v1", "Pod", "llama-0");
 const lws = owner("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "llama");
 
-/** Owners by UID: who owns whom. */
+/** Owners by UID: the owner of each object. */
 function lookupOf(owned: Readonly<Record<string, OwnerReference | null>>): OwnerLookup {
   return ({ uid }) => {
     const above = owned[uid];
@@ -41,7 +41,7 @@ describe("the chain of owners", () => {
     expect(truncated).toBe(false);
   });
 
-  it("follows the controller, else the first owner", () => {
+  it("follows the controller, or otherwise the first owner", () => {
     const lookup = lookupOf({ [job.uid]: null, [deployment.uid]: null });
     expect(resolveOwners([deployment, { ...job, controller: true }], lookup, kinds).owners).toEqual([job]);
     expect(resolveOwners([deployment, job], lookup, kinds).owners).toEqual([deployment]);
@@ -65,20 +65,20 @@ describe("the chain of owners", () => {
     expect(resolveOwners([job], lookupOf({ [job.uid]: job }), kinds).owners).toEqual([job]);
   });
 
-  it("ends at the tenth owner, however long it goes on", () => {
+  it("ends at the tenth owner of a chain of any length", () => {
     let level = 0;
     const endless: OwnerLookup = () => ({ ownerReferences: [owner("batch/v1", "Job", `up-${(level += 1)}`)] });
     const { owners, truncated } = resolveOwners([job], endless, kinds);
     expect([owners.length, truncated]).toEqual([10, true]);
   });
 
-  it("is empty for a pod of its own, for a mirror pod and for garbage", () => {
+  it("is empty for a pod without owners, for a mirror pod and for garbage", () => {
     for (const first of [undefined, null, [], [owner("v1", "Node", "node-1")], [{}], [{ kind: "Job" }]]) {
       expect(resolveOwners(first, () => ({}), kinds)).toEqual({ owners: [], known: [], truncated: false });
     }
   });
 
-  it("goes on through kinds that the configuration adds", () => {
+  it("continues through kinds that the configuration adds", () => {
     const added = ownerKinds([{ group: "example.com", kind: "Thing", resource: "things", type: "notebook" }]);
     const thing = owner("example.com/v1", "Thing", "x");
     expect(resolveOwners([thing], lookupOf({ [thing.uid]: null }), added).truncated).toBe(false);
@@ -129,7 +129,7 @@ describe("the type of a workload", () => {
     expect(type(owners, labels).type).toBe(expected);
   });
 
-  it("is what a label of people says, where the word is one of the four", () => {
+  it("is the value of a label that people set, if it is one of the four types", () => {
     expect(type([job], { "gpu-ledger/workload-type": "notebook" })).toEqual({
       type: "notebook",
       by: "gpu-ledger/workload-type",
@@ -192,7 +192,7 @@ describe("a workload's name", () => {
       { kind: "RayJob", name: "tune" },
     ],
     ["the Job if there is no other evidence", job, {}, { kind: "Job", name: "train" }],
-  ])("is read from labels where the chain was cut short: %s", (_, top, labels, expected) => {
+  ])("is read from labels if the chain is truncated: %s", (_, top, labels, expected) => {
     expect(name([top], true, labels)).toEqual(expected);
   });
 });

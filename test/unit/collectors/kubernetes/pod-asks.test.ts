@@ -302,7 +302,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
 };
 
-describe("the asks of a pod", () => {
+describe("the requests of a pod", () => {
   it.each(Object.entries(TABLE))("are read: %s", (_, row) => {
     const projected = projectPod(row.pod, ALONE);
     expect(projected?.fact.asks).toEqual(row.asks);
@@ -327,7 +327,7 @@ describe("the asks of a pod", () => {
       "is garbage in every field",
       { metadata: "no", spec: { containers: "none", initContainers: [null, 7] }, status: [] } as unknown as PodObject,
     ],
-  ])("are none where a pod %s", (_, object) => {
+  ])("are empty for a pod that %s", (_, object) => {
     expect(projectPod(object, ALONE)).toBeUndefined();
   });
 
@@ -344,7 +344,7 @@ describe("the asks of a pod", () => {
     expect(projectPod(claims, options)?.fact.asks).toEqual([{ kind: "claim", claim: "gpu" }]);
   });
 
-  it("take HAMi's names from the configuration, once, also where they stand among the whole GPUs too", () => {
+  it("take HAMi's names from the configuration, once, also if they are among the whole GPUs", () => {
     const resourceNames = resourceNamesOf(
       { "acme.io/slice": "nvidia", "nvidia.com/vgpu": "nvidia" },
       { resourceName: "acme.io/slice", resourceMem: "acme.io/mib" },
@@ -364,7 +364,7 @@ describe("the asks of a pod", () => {
     ["aliyun.com/gpu-mem", /no resource of this name is known/],
     ["google.com/tpu", /no exporter of TPUs is read/],
     ["nvidia.com/TU104GL_Tesla_T4", /KubeVirt gives the device to a virtual machine/],
-  ])("are none for %s, which is a remark", (name, why) => {
+  ])("are empty for %s, with a remark", (name, why) => {
     const asking = pod({ limits: { [name]: 1 } });
     expect(projectPod(asking, ALONE)).toBeUndefined();
     expect(unmeteredOf(asking, undefined)).toEqual([
@@ -373,11 +373,11 @@ describe("the asks of a pod", () => {
   });
 
   it.each(["nvidia.com/hostdev", "gpu.intel.com/i915_monitoring", "nvidia.com/priority", "cpu", "example.com/fpga"])(
-    "are none for %s, without a remark",
+    "are empty for %s, without a remark",
     (name) => expect(unmeteredOf(pod({ limits: { [name]: 1 } }), undefined)).toEqual([]),
   );
 
-  it("take further resources of the configuration for whole GPUs", () => {
+  it("count configured additional resources as whole GPUs", () => {
     const options = { ...ALONE, resourceNames: resourceNamesOf({ "example.com/gpu": "amd" }) };
     expect(projectPod(pod({ limits: { "example.com/gpu": 2 } }), options)?.fact.asks).toEqual([
       { kind: "gpu", resource: "example.com/gpu", count: 2 },

@@ -38,31 +38,31 @@ describe("a pod's times", () => {
     });
   });
 
-  it("say since when it is ready", () => {
+  it("have the time since which it is ready", () => {
     const conditions = [{ type: "Ready", status: "True", lastTransitionTime: at(70) }];
     expect(project({ status: { phase: "Running", conditions } }).times.ready).toBe(millis(70));
   });
 
-  it("give a pod that ended before any container ran the end of its last condition", () => {
+  it("have the end of the last condition for a pod that ended before any container ran", () => {
     const conditions = [{ type: "DisruptionTarget", status: "True", lastTransitionTime: at(33) }];
     expect(project({ status: { phase: "Failed", startTime: at(5), conditions } }).times.finished).toBe(millis(33));
   });
 
-  it("give an end to a failed pod that tells nothing at all: a GPU is not held for ever", () => {
+  it("have an end for a failed pod without any times: a GPU is not held forever", () => {
     expect(project({ status: { phase: "Failed" } }).times.finished).toBe(millis(0));
   });
 
-  it("take the grace off the time of deletion", () => {
+  it("subtract the grace period from the time of deletion", () => {
     const metadata = { deletionTimestamp: at(130), deletionGracePeriodSeconds: 30 };
     expect(project({ metadata }).times.deletion).toBe(millis(100));
   });
 
-  it("pass over the epoch that kubelet writes for a container that it lost", () => {
+  it("ignore the epoch that kubelet writes for a lost container", () => {
     const lost = { state: { terminated: { startedAt: "1970-01-01T00:00:00Z", finishedAt: "1970-01-01T00:00:00Z" } } };
     expect(project({ status: { phase: "Running", containerStatuses: [lost] } }).times).not.toHaveProperty("started");
   });
 
-  it("are remarked on where the creation is no time", () => {
+  it("have a remark if the creation is not a time", () => {
     const projected = projectPod(pod({ limits: GPU, metadata: { creationTimestamp: "yesterday" } }), ALONE)!;
     expect(projected.fact.times.created).toBe(0);
     expect(projected.remarks).toEqual([
@@ -71,7 +71,7 @@ describe("a pod's times", () => {
   });
 });
 
-describe("why a pod ended", () => {
+describe("the reason of a pod's end", () => {
   const terminated = (reason: string): PodObject["status"] => ({
     phase: "Failed",
     containerStatuses: [{ state: { terminated: { reason, finishedAt: at(1) } } }],
@@ -95,12 +95,12 @@ describe("why a pod ended", () => {
     ["its node shut down", "node-lost", { phase: "Failed", reason: "Terminated" }],
     ["a disruption has an unknown name", "evicted", disrupted("constructor")],
     ["it runs", undefined, { phase: "Running" }],
-  ])("is told where %s", (_, reason, status) => {
+  ])("is known if %s", (_, reason, status) => {
     expect(project({ status: status! }).endReason).toBe(reason);
   });
 });
 
-describe("why a pod waits", () => {
+describe("the reason for which a pod waits", () => {
   const waiting = (...reasons: readonly string[]): PodObject["status"] => ({
     phase: "Pending",
     containerStatuses: reasons.map((reason) => ({ state: { waiting: { reason, message: `${reason}!` } } })),
@@ -143,11 +143,11 @@ describe("why a pod waits", () => {
       { status: { phase: "Running", containerStatuses: [{ state: { running: { startedAt: at(1) } } }] } },
     ],
     ["it has ended", undefined, { status: { ...waiting("Error"), phase: "Failed" } }],
-  ])("is told where %s", (_, pending, parts) => {
+  ])("is known if %s", (_, pending, parts) => {
     expect(project(parts).pending).toEqual(pending);
   });
 
-  it("is cut short where the scheduler writes a page", () => {
+  it("is truncated if the scheduler writes a page", () => {
     const conditions = [{ type: "PodScheduled", status: "False", message: "x".repeat(9000) }];
     expect(project({ status: { phase: "Pending", conditions } }).pending?.message).toHaveLength(500);
   });
@@ -155,7 +155,7 @@ describe("why a pod waits", () => {
 
 describe("a pod's queue and gang", () => {
   it.each([["kueue.x-k8s.io/queue-name"], ["kai.scheduler/queue"], ["runai/queue"], ["volcano.sh/queue-name"]])(
-    "the queue stands in the label %s",
+    "the queue is in the label %s",
     (label) => {
       expect(project({ metadata: { labels: { [label]: "red" } } }).queue).toBe("red");
     },
@@ -204,11 +204,11 @@ describe("a pod's queue and gang", () => {
       { workloadRef: { name: "w", podGroup: "a" } },
       { kind: "Workload", name: "w", size: 0 },
     ],
-  ])("the gang is %s, before any label", (_, spec, gang) => {
+  ])("the gang is %s, with precedence over labels", (_, spec, gang) => {
     expect(project({ spec, metadata: { labels: { "pod-group-name": "pg-2" } } }).gang).toEqual(gang);
   });
 
-  it("take size, queue and admission from the gang's own object, where the pod is silent", () => {
+  it("take size, queue and admission from the gang's own object if the pod does not have them", () => {
     const options = { ...ALONE, gangFacts: () => ({ size: 8, queue: "blue", queued: 1, admitted: 2 }) };
     const fact = project({ metadata: { labels: { "jobset.sigs.k8s.io/jobset-name": "pretrain" } } }, options);
     expect([fact.gang, fact.queue, fact.times.queued, fact.times.admitted]).toEqual([
@@ -221,7 +221,7 @@ describe("a pod's queue and gang", () => {
 });
 
 describe("the rest of a pod", () => {
-  it("is what the configuration names, of its nearest owner where it lacks it, and what placement needs", () => {
+  it("are the configured labels, from its nearest owner if the pod lacks them, and the data for the placement", () => {
     const options = {
       ...ALONE,
       labels: ["team", "mlflow.org/*"],
@@ -260,7 +260,7 @@ describe("the rest of a pod", () => {
     expect(Object.keys(fact.labels)).toHaveLength(2);
   });
 
-  it("takes a label of the nearest owner before that of one above", () => {
+  it("take a label of the nearest owner before that of an owner above", () => {
     const up = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid: "c-1" };
     const first = { apiVersion: "batch/v1", kind: "Job", name: "nightly-1", uid: "j-1" };
     const options = {

@@ -49,11 +49,11 @@ describe("a count of GPUs", () => {
     [null, "null is no quantity"],
     [undefined, "undefined is no quantity"],
     [{ gpu: 1 }, '{"gpu":1} is no quantity'],
-  ])("%j is refused in words", (written, refused) => {
+  ])("%j is refused with a sentence", (written, refused) => {
     expect(parseCount(written)).toEqual({ refused });
   });
 
-  it("is the number that its decimal writing says, with every suffix", () => {
+  it("is the number of its decimal text, with every suffix", () => {
     const suffixes = [
       ["", 0n],
       ["k", 3n],
@@ -69,7 +69,7 @@ describe("a count of GPUs", () => {
     );
   });
 
-  it("is never anything but a safe whole number of at least 0, and nothing makes the reading throw", () => {
+  it("is always a safe whole number of at least 0, and no input makes the parser throw", () => {
     const anything = fc.oneof(
       fc.string(),
       fc.stringMatching(/^[+-]?\d*\.?\d*([eE][+-]?\d+|[KMGTPE]i?|[numk])?$/),
@@ -108,7 +108,7 @@ describe("GPU memory", () => {
 });
 
 describe("parts of a GPU", () => {
-  it("are percents from 0 to 100", () => {
+  it("are percentages from 0 to 100", () => {
     expect(parsePercent("30")).toEqual({ value: 30 });
     expect(parsePercent("130")).toEqual({ refused: '"130" is more than 100 percent' });
   });
@@ -127,7 +127,7 @@ describe("parts of a GPU", () => {
     expect(parsePpm(written)).toHaveProperty("refused");
   });
 
-  it("are amounts with a fraction where queues count them", () => {
+  it("are amounts with a fraction if queues count them", () => {
     expect(parseAmount("2500m")).toEqual({ value: 2.5 });
     expect(parseAmount("-1")).toEqual({ refused: '"-1" is less than 0' });
   });

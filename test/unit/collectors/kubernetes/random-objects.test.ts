@@ -41,7 +41,7 @@ const TYPES = [
 
 describe("any object of Kubernetes' API", () => {
   it.each(TYPES)(
-    "is passed over, or said in a way that a processor reads: %s",
+    "is skipped, or becomes a fact that a processor can read: %s",
     async (resource, type, kind, apiVersion) => {
       let said = 0;
       await fc.assert(

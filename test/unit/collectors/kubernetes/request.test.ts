@@ -11,7 +11,7 @@ function gpus(spec: PodSpecObject): number {
   return reserved(moments(spec), amountsOf).get("gpu") ?? 0;
 }
 
-/** Kubernetes' own rule as its documentation words it, step by step. */
+/** Kubernetes' own rule as in its documentation, step by step. */
 function byTheBook(inits: readonly (readonly [gpus: number, sidecar: boolean])[], mains: readonly number[]): number {
   let started = 0;
   let most = 0;
@@ -22,7 +22,7 @@ function byTheBook(inits: readonly (readonly [gpus: number, sidecar: boolean])[]
   return Math.max(most, started + mains.reduce((sum, amount) => sum + amount, 0));
 }
 
-describe("what a pod reserves", () => {
+describe("the reserved GPUs of a pod", () => {
   it.each<readonly [string, PodSpecObject, number]>([
     ["the sum of its containers", { containers: [container({ gpu: 1 }), container({ gpu: 2 })] }, 3],
     [
@@ -42,11 +42,11 @@ describe("what a pod reserves", () => {
       4,
     ],
     ["nothing without containers", {}, 0],
-  ])("is %s", (_, spec, expected) => {
+  ])("are %s", (_, spec, expected) => {
     expect(gpus(spec)).toBe(expected);
   });
 
-  it("is what Kubernetes' rule says for any pod", () => {
+  it("are the result of Kubernetes' rule for any pod", () => {
     const init = fc.tuple(fc.nat(8), fc.boolean());
     fc.assert(
       fc.property(fc.array(init, { maxLength: 8 }), fc.array(fc.nat(8), { maxLength: 8 }), (inits, mains) => {
@@ -59,7 +59,7 @@ describe("what a pod reserves", () => {
     );
   });
 
-  it("is counted for each resource on its own", () => {
+  it("are counted for each resource separately", () => {
     const spec = { initContainers: [container({ a: 3, b: 1 })], containers: [container({ a: 1, b: 2 })] };
     expect([...reserved(moments(spec), amountsOf)]).toEqual([
       ["a", 3],

@@ -17,12 +17,12 @@ describe("numbers", () => {
     [0.000_012_34, "1.234e-05"],
     [0.5, "0.5"],
     [0, "0"],
-  ])("are short as Go writes them: %d is %s", (value, text) => {
+  ])("are short as in Go's format: %d is %s", (value, text) => {
     expect(shortFloat(value)).toBe(text);
     expect(written(value, "short")).toBe(text);
   });
 
-  test("are whole as %d writes them", () => {
+  test("are whole with %d", () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
         expect(written(value, "whole")).toBe(String(value));
@@ -30,7 +30,7 @@ describe("numbers", () => {
     );
   });
 
-  test("have six decimals as %f writes them", () => {
+  test("have six decimals with %f", () => {
     expect(written(16.365, "six")).toBe("16.365000");
     expect(written(0, "six")).toBe("0.000000");
     fc.assert(

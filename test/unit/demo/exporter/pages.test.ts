@@ -27,10 +27,10 @@ function nodeOf(make: MakeName): FleetNode {
 }
 
 describe("every node's page", () => {
-  test.each(fleet.nodes.map((node) => [node.name, node] as const))("%s is read without a fault", (_, node) => {
+  test.each(fleet.nodes.map((node) => [node.name, node] as const))("%s is read without a problem", (_, node) => {
     for (let i = 0; i < 15; i++) {
       const { drops, devices, exporter } = read(node, START + i * 13_003_000);
-      // Boards that cannot tell the temperature of their memory say 0: that alone is left out.
+      // Boards that cannot measure the temperature of their memory report 0. Only these values are left out.
       expect(drops.filter(({ reason }) => reason !== "unsupported-zero")).toEqual([]);
       expect(exporter).toBe(
         node.make.exporter === "device-metrics-exporter" ? "amd-device-metrics-exporter" : node.make.exporter,
@@ -40,7 +40,7 @@ describe("every node's page", () => {
     }
   });
 
-  test("is the same for the same seed and time, whatever was rendered before", () => {
+  test("is the same for the same seed and time, independent of earlier renderings", () => {
     const buffer = createPageBuffer();
     const twin = createFleet({ seed: 1, gpus: 96 });
     fleet.nodes.forEach((node, i) => {
@@ -59,7 +59,7 @@ describe("every node's page", () => {
     });
   });
 
-  test("is read by template from one time to the next while nobody comes or goes", () => {
+  test("is read by template from one time to the next while the pods stay the same", () => {
     const buffer = createPageBuffer();
     const reader = createPageReader(createTemplates(1e9));
     let templated = 0;
@@ -80,18 +80,18 @@ describe("every node's page", () => {
 });
 
 describe("dialects", () => {
-  test("2.x has no model and no profiling, and empty strings for nobody", () => {
+  test("2.x has no model and no profiling, and empty texts without a holder", () => {
     const page = pageAt(nodeOf("dcgm-2"), START + 11 * 3_600_000);
     expect(page).not.toMatch(/modelName|Hostname|DCGM_FI_PROF/);
     expect(page).toContain('device="nvidia1",container="",namespace="",pod=""} ');
   });
 
-  test("3.1 calls its own pod the host", () => {
+  test("3.1 has its own pod as the host", () => {
     const node = nodeOf("dcgm-3.1");
     expect(pageAt(node, START)).toContain(`Hostname="${node.exporterPod}"`);
   });
 
-  test("4.2 carries the pods' own labels and added counters", () => {
+  test("4.2 has the pods' own labels and added counters", () => {
     const { devices } = read(nodeOf("dcgm-4.2"), START);
     const held = devices.filter(({ device }) => device.pod !== undefined);
     expect(held.length).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ describe("dialects", () => {
     expect(pageAt(nodeOf("dcgm-4.8.2"), START)).toMatch(/pod_uid="[0-9a-f-]{36}"/);
   });
 
-  test("4.8.3 sorts its families and says hostname in lower case", () => {
+  test("4.8.3 sorts its families and has hostname in lower case", () => {
     const page = pageAt(nodeOf("dcgm-4.8.3"), START);
     const families = [...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
     expect(families).toEqual(families.toSorted());
@@ -116,7 +116,7 @@ describe("dialects", () => {
     expect(page).toMatch(/TOTAL_ENERGY_CONSUMPTION\{[^}]*\} \d\.\d+e\+\d\d\n/);
   });
 
-  test("4.9 gives base units that come to the same columns", () => {
+  test("4.9 has base units that give the same columns", () => {
     const page = pageAt(nodeOf("dcgm-4.9"), START);
     expect(page).toContain("DCGM_FI_DEV_FB_USED_BYTES{");
     expect(page).not.toContain("DCGM_FI_DEV_FB_USED{");
@@ -128,7 +128,7 @@ describe("dialects", () => {
     expect(Math.max(...utilization)).toBeLessThanOrEqual(1);
   });
 
-  test("a MIG node mixes instances, an empty GPU and a whole one, and repeats what is of the GPU", () => {
+  test("a MIG node mixes instances, an empty GPU and a whole one, and repeats the values of the GPU", () => {
     const node = nodeOf("dcgm-3.4.0");
     const { devices } = read(node, START);
     const cut = devices.filter(({ device }) => device.uuid === node.gpus[0]!.uuid);
@@ -145,7 +145,7 @@ describe("dialects", () => {
     ]);
   });
 
-  test("a time-sliced node gives each pod its own part, beside the GPU's", () => {
+  test("a time-sliced node has each pod's own part, beside the GPU's values", () => {
     const node = fleet.nodes.find((each) => each.sharing === "time-slicing")!;
     const { devices } = read(node, START + 4 * 3_600_000);
     const holders = devices.filter(({ device }) => device.vgpu !== undefined);

@@ -5,18 +5,18 @@ import { EXPORTER_MAKES } from "../../../../demo/fleet/makes.ts";
 const gpusOf = (fleet: Fleet) => fleet.nodes.flatMap((node) => node.gpus);
 
 describe("a fleet", () => {
-  test.each([8, 9, 50, 95, 96, 97, 1000, 10_000])("of %i GPUs has exactly so many", (gpus) => {
+  test.each([8, 9, 50, 95, 96, 97, 1000, 10_000])("of %i GPUs has exactly that number", (gpus) => {
     expect(gpusOf(createFleet({ seed: 1, gpus }))).toHaveLength(gpus);
   });
 
-  test("of the default size has every make of exporter, on 14 to 18 nodes", () => {
+  test("of the default size has every kind of exporter, on 14 to 18 nodes", () => {
     const { nodes } = createFleet({ seed: 1, gpus: 96 });
     expect(new Set(nodes.map((node) => node.makeName))).toEqual(new Set(Object.keys(EXPORTER_MAKES)));
     expect(nodes.length).toBeGreaterThanOrEqual(14);
     expect(nodes.length).toBeLessThanOrEqual(18);
   });
 
-  test("is the same for the same seed, names and identities included", () => {
+  test("is the same for the same seed, including names and identities", () => {
     const [one, other] = [createFleet({ seed: 7, gpus: 200 }), createFleet({ seed: 7, gpus: 200 })];
     expect(identities(other)).toEqual(identities(one));
   });
@@ -28,7 +28,7 @@ describe("a fleet", () => {
     expect(other.nodes.map((node) => node.name)).toEqual(one.nodes.map((node) => node.name));
   });
 
-  test("gives every node and GPU an identity of its own", () => {
+  test("gives every node and GPU a unique identity", () => {
     const fleet = createFleet({ seed: 1, gpus: 10_000 });
     const count = fleet.nodes.length;
     expect(new Set(fleet.nodes.map((node) => node.name)).size).toBe(count);
@@ -38,7 +38,7 @@ describe("a fleet", () => {
     expect(new Set(slots.map((slot) => slot.key)).size).toBeGreaterThan(slots.length * 0.999);
   });
 
-  test("never gives out more of a GPU than there is", () => {
+  test("never assigns more of a GPU than it has", () => {
     const weights = gpusOf(createFleet({ seed: 1, gpus: 96 })).map((gpu) =>
       gpu.slots.reduce((sum, slot) => sum + slot.weight, 0),
     );

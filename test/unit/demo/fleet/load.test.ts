@@ -14,7 +14,7 @@ const load: fc.Arbitrary<Load> = fc.oneof(
   key.map((each) => notebookLoad(each, false)),
 );
 
-/** Six pulses in two hours, whose edges lie badly for whoever counts whole seconds. */
+/** Six pulses in two hours, with edges that are not on whole seconds. */
 const PULSED: Load = {
   base: 0.94,
   waves: [],
@@ -27,7 +27,7 @@ const PULSED: Load = {
 };
 
 describe("a load", () => {
-  test("stays between nothing and everything", () => {
+  test("is between 0 and 1", () => {
     fc.assert(
       fc.property(load, fc.nat(604_800), (each, at) => {
         const value = loadAt(each, START + at);
@@ -38,13 +38,13 @@ describe("a load", () => {
     );
   });
 
-  test("has the area that adding it up second by second gives", () => {
+  test("has the same area as a sum second by second", () => {
     fc.assert(
       fc.property(load, fc.nat(604_800), (each, at) => {
         const from = START + at;
         let sum = 0;
         for (let i = 0; i < 7200; i++) sum += loadAt(each, from + i + 0.5);
-        // A pulse's seconds are counted to the whole second: each is off by one at most. Waves are smooth.
+        // The reference counts a pulse in whole seconds: each pulse differs by at most one second. Waves are smooth.
         const pulses = each.pulse === undefined ? 0 : 7200 / each.pulse.period + 2;
         const off = pulses * Math.abs(each.pulse?.height ?? 0) + 0.5;
         expect(Math.abs(loadBetween(each, from, from + 7200) - sum)).toBeLessThan(off);

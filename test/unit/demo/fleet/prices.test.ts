@@ -16,7 +16,7 @@ import { parseConfig } from "../../../../runtime/config/load.ts";
 const MARCH = Date.UTC(2026, 2, 1);
 const ledger = ledgerOf({ ...parseConfig("", { source: "test", folder: ".", env: {} }), ...demoLedger() });
 
-/** What a watcher knows of a node by its labels. */
+/** The facts of a watcher about a node, from its labels. */
 function factsOf(node: FleetNode): PriceFacts {
   const { instanceType, capacityType } = readMachine(nodeLabels(node));
   return {
@@ -30,7 +30,7 @@ function factsOf(node: FleetNode): PriceFacts {
 }
 
 describe("the demo's ledger", () => {
-  it("prices every node of fleets of two sizes, with every entry of its book", () => {
+  it("has a price for every node of fleets of two sizes, and uses every entry of its book", () => {
     const ranked = rankEntries(ledger.book.prices);
     const nodes = [96, 32].flatMap((gpus) => createFleet({ seed: 1, gpus }).nodes);
     const winners = nodes.map((node) => winnerAt(ranked, factsOf(node), MARCH));
@@ -41,7 +41,7 @@ describe("the demo's ledger", () => {
     expect(examineBook(ledger.book)).toEqual([]);
   });
 
-  it("knows the team, the cost centre, the project and the environment of every namespace", () => {
+  it("has the team, the cost center, the project and the environment of every namespace", () => {
     for (const { name, team, labels } of NAMESPACES) {
       const namespaceMarks = { labels, annotations: {} };
       const none = { labels: {}, annotations: {} };
@@ -54,7 +54,7 @@ describe("the demo's ledger", () => {
     }
   });
 
-  it("has a billing policy and others to lay beside it", () => {
+  it("has a billing policy and others for comparison", () => {
     expect(ledger.policies.map(({ name, keep }) => [name, keep])).toEqual([
       ["showback", true],
       ["by-usage", true],

@@ -11,7 +11,7 @@ import { DAY_MILLIS, HOUR_MILLIS } from "../../../../domain/time.ts";
 const START = Date.UTC(2026, 5, 2);
 const fleet = createFleet({ seed: 5, gpus: 96 });
 
-/** What a collector reads of a node again and again. */
+/** Repeated readings of a node by a collector. */
 function readings(
   node: FleetNode,
   stepMillis: number,
@@ -31,7 +31,7 @@ function nodeWith(trouble: Trouble): FleetNode {
 }
 
 describe("the energy counter", () => {
-  test("never falls but where the driver was loaded again", () => {
+  test("never falls except after the driver was loaded again", () => {
     const falls: string[] = [];
     const expected: string[] = [];
     for (const node of fleet.nodes) {
@@ -51,7 +51,7 @@ describe("the energy counter", () => {
     expect(falls.length).toBeGreaterThan(0);
   });
 
-  test("grows by the power that is drawn, within three percent over six hours", () => {
+  test("grows by the drawn power, within three percent over six hours", () => {
     const nodes = ["gpu-h100-02", "gpu-l4-01", "gpu-h100mig-01", "gpu-t4-01"].map((name) =>
       fleet.nodes.find((node) => node.name === name)!,
     );
@@ -73,8 +73,8 @@ describe("the energy counter", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("a GPU shows XID 79, then is gone for hours of a day, and comes back", () => {
+describe("the faults of the demo", () => {
+  test("a GPU reports XID 79, then is gone for hours of a day, and comes back", () => {
     const node = nodeWith("gpu-falls-off");
     const pages = readings(node, 60_000, DAY_MILLIS);
     const gone = pages.filter(({ devices }) => devices.length === node.gpus.length - 1).length;
@@ -86,7 +86,7 @@ describe("what goes wrong", () => {
     expect(pages.at(-1)!.devices).toHaveLength(node.gpus.length);
   });
 
-  test("a GPU runs hotter than 85 degrees while it works, for a time", () => {
+  test("a GPU is hotter than 85 degrees for a time while it works", () => {
     const pages = readings(nodeWith("hot-gpu"), 900_000, 7 * DAY_MILLIS);
     const hottest = pages.map(({ devices }) =>
       Math.max(...devices.map(({ values }) => values["gpu_temperature_celsius"]!)),
@@ -104,19 +104,19 @@ describe("what goes wrong", () => {
     expect(codes.at(-1)).toBe(1);
   });
 
-  test("an exporter is away for ten minutes of every hour, and only that one", () => {
+  test("one exporter is away for ten minutes of every hour", () => {
     const minutes = Array.from({ length: 240 }, (_, i) => START + i * 60_000);
     const away = fleet.nodes.map((node) => minutes.filter((at) => isExporterAway(node, at)).length);
     expect(away.filter((count) => count > 0)).toEqual([40]);
   });
 
-  test("profiling counters stand at 0 on one node while GPUs are used", () => {
+  test("profiling counters stay at 0 on one node while GPUs are used", () => {
     const rows = readings(nodeWith("profiling-stuck"), HOUR_MILLIS, DAY_MILLIS).flatMap(({ devices }) => devices);
     expect(Math.max(...rows.map(({ values }) => values["gr_engine_active_ratio"]!))).toBe(0);
     expect(Math.max(...rows.map(({ values }) => values["gpu_utilization_ratio"]!))).toBeGreaterThan(0.2);
   });
 
-  test("single scrapes lack every pod where the kubelet fails", () => {
+  test("single scrapes lack every pod because the kubelet fails", () => {
     const pages = readings(nodeWith("kubelet-errors"), 30_000, 6 * HOUR_MILLIS);
     const labelled = pages.map(({ devices }) => devices.some(({ device }) => device.pod !== undefined));
     const bare = labelled.filter((each) => !each).length;

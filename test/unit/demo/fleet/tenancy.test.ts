@@ -13,7 +13,7 @@ const slot = fc.constantFrom(...slots);
 const time = fc.integer({ min: FROM, max: FROM + YEAR_MILLIS });
 const moments = Array.from({ length: 60 }, (_, i) => FROM + i * 6 * 86_400_000 + i * 3_123_457);
 
-describe("who holds a slot", () => {
+describe("the holder of a slot", () => {
   test("is the same at every moment of a tenancy", () => {
     fc.assert(
       fc.property(slot, time, fc.double({ min: 0, max: 0.999_999, noNaN: true }), (which, at, part) => {
@@ -28,7 +28,7 @@ describe("who holds a slot", () => {
     );
   });
 
-  test("changes where a tenancy ends, with nothing in between", () => {
+  test("changes where a tenancy ends, without a gap", () => {
     fc.assert(
       fc.property(slot, time, (which, at) => {
         const { untilMillis } = tenancyAt(which, at);
@@ -56,12 +56,12 @@ describe("the pods of a moment", () => {
     for (const at of moments) {
       const held = podsAt(fleet, at).flatMap((placed) => placed.slots.map((each) => each.key));
       expect(new Set(held).size).toBe(held.length);
-      // Exclusive nodes have one slot for each GPU: a slot of one's own is a GPU of one's own.
+      // Exclusive nodes have one slot for each GPU, so a pod with a slot has a GPU.
       expect(held.length).toBeGreaterThan(slots.length * 0.4);
     }
   });
 
-  test("are told apart by UID and by name alike", () => {
+  test("have a unique UID and a unique name", () => {
     for (const at of moments) {
       const pods = podsAt(fleet, at).map(({ pod }) => pod);
       expect(new Set(pods.map((pod) => `${pod.namespace}/${pod.name}`)).size).toBe(pods.length);
@@ -69,7 +69,7 @@ describe("the pods of a moment", () => {
     }
   });
 
-  test("hold GPUs of one node, and gangs are whole", () => {
+  test("hold GPUs of one node, and gangs are complete", () => {
     let gangs = 0;
     for (const at of moments) {
       const placed = podsAt(fleet, at);
@@ -92,7 +92,7 @@ describe("the pods of a moment", () => {
     expect(new Set(pods.map((pod) => pod.type))).toEqual(new Set(["training", "inference", "notebook"]));
   });
 
-  test("include a notebook that keeps its GPU for weeks and does nothing", () => {
+  test("include a notebook that holds its GPU for weeks without any activity", () => {
     const forgotten = slots.filter((each) => each.isForgotten);
     expect(forgotten.length).toBeGreaterThan(0);
     const pods = moments.flatMap((at) => forgotten.flatMap((each) => tenancyAt(each, at).pod ?? []));

@@ -43,7 +43,7 @@ function grouped(all: readonly WorkloadFact[], keyOf: (fact: WorkloadFact) => st
 }
 
 let facts: readonly WorkloadFact[];
-/** What was said last of each pod. */
+/** The last fact of each pod. */
 let lasts: readonly WorkloadFact[];
 beforeAll(async () => {
   facts = (await messagesOf(WEEK)).map(factOf);
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 
 describe("the facts of the past", () => {
-  test("tell of every pod that an exporter's page named then and that is gone, for the page's time", () => {
+  test("include every ended pod that an exporter's page named, for the time of the page", () => {
     const known = grouped(lasts, ({ namespace, name }) => `${namespace}/${name}`);
     const there = new Set(
       podsOf(objectsAt(fleet, NOW)).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
@@ -81,7 +81,7 @@ describe("the facts of the past", () => {
     expect(compared).toBeGreaterThan(18 * looks);
   });
 
-  test("name the workload, its kind and type, and what was asked", () => {
+  test("have the workload, its kind and type, and its requests", () => {
     const kinds = new Map(lasts.map(({ workload, type }) => [workload.kind, type]));
     expect(Object.fromEntries(kinds)).toEqual({
       Job: "training",
@@ -107,7 +107,7 @@ describe("the facts of the past", () => {
     }
   });
 
-  test("show each pod from its creation to its end, and nothing before it happened", () => {
+  test("have each pod from its creation to its end, and no event before its time", () => {
     for (const steps of grouped(facts, ({ uid }) => uid).values()) {
       const ends = steps.filter(({ end }) => end !== undefined);
       expect(ends).toEqual([steps.at(-1)]);
@@ -116,24 +116,24 @@ describe("the facts of the past", () => {
       const seen = steps.map(({ seenAtMillis }) => seenAtMillis);
       expect(seen).toEqual(seen.toSorted((a, b) => a - b));
       for (const { times, seenAtMillis } of steps) {
-        // Its PodGroup's time aside: that is created with the first of the gang, after the others have been.
+        // Without the time of its PodGroup, which is created with the first member of the gang, before the other members.
         const { queued: _, ...own } = times;
         expect(Math.max(...Object.values(own))).toBeLessThanOrEqual(seenAtMillis);
       }
     }
   });
 
-  test("leave out the pods that are still there: those are the watcher's to tell", () => {
+  test("leave out the pods that still exist: the watcher sends those", () => {
     const there = new Set(podsOf(objectsAt(fleet, NOW)).map(({ metadata }) => metadata.uid));
     expect(lasts.filter(({ uid }) => there.has(uid))).toEqual([]);
     expect(lasts.filter(({ end }) => end!.atMillis > NOW)).toEqual([]);
   });
 
-  test("never win over what a watcher says", () => {
+  test("never win over the facts of a watcher", () => {
     expect(new Set(facts.map(({ epoch }) => epoch))).toEqual(new Set([0]));
   });
 
-  test("are the same to the last byte when they are sent again, and of a part of the time a part", async () => {
+  test("are the same bytes when they are sent again, and a part of the time gives a part of them", async () => {
     const textOf = ({ value }: OutgoingMessage): string => Buffer.from(value!).toString("utf8");
     const day: Range = [NOW - 3 * DAY, NOW - 2 * DAY];
     const part = (await messagesOf(day)).map(textOf);

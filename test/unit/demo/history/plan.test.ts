@@ -13,7 +13,7 @@ const inside = (ranges: readonly Range[], at: number): boolean =>
   ranges.some(([from, until]) => from <= at && at < until);
 
 describe("stretches of time", () => {
-  test("are missing exactly where none of the others is", () => {
+  test("are missing exactly inside the whole and outside of the covered ones", () => {
     fc.assert(
       fc.property(range, fc.array(range), fc.nat(1000), (whole, covered, at) => {
         const missing = missingRanges(whole, covered);
@@ -23,7 +23,7 @@ describe("stretches of time", () => {
     );
   });
 
-  test("stay what they are when they are merged, with gaps between them", () => {
+  test("stay the same when they are merged, with gaps between them", () => {
     fc.assert(
       fc.property(fc.array(range), fc.nat(1000), (ranges, at) => {
         const merged = mergeRanges(ranges);
@@ -43,7 +43,7 @@ describe("the plan of a history", () => {
     expect(thinnedInterval(fleet, 7 * DAY_MILLIS)).toBe(minutes * 60_000);
   });
 
-  test.each([8, 96, 200, 1000])("of %i GPUs has a million rows at most", (gpus) => {
+  test.each([8, 96, 200, 1000])("of %i GPUs has at most a million rows", (gpus) => {
     const fleet = createFleet({ seed: 1, gpus });
     const rows = fleet.nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
     const passes = gridTimes([NOON - 7 * DAY_MILLIS, NOON], thinnedInterval(fleet, 7 * DAY_MILLIS)).length;

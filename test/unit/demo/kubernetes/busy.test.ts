@@ -11,7 +11,7 @@ function podsIn(store: ObjectStore): KubernetesObject[] {
 }
 
 describe("a busy cluster", () => {
-  test("has pods of a usual size that are whole JSON, whose nodes, namespaces and Jobs exist", () => {
+  test("has pods of a usual size in complete JSON, with existing nodes, namespaces and Jobs", () => {
     const store = createStore();
     createBusyCluster(plan).fill(store);
     const pods = podsIn(store);
@@ -30,7 +30,7 @@ describe("a busy cluster", () => {
     expect(gpus).toHaveLength(800);
   });
 
-  test("keeps its pods' number while they change, and gives who comes next another name and UID", () => {
+  test("keeps the number of its pods while they change, and gives each new pod another name and UID", () => {
     const [store, twin] = [createStore(), createStore()];
     const cluster = createBusyCluster(plan);
     cluster.fill(store);
@@ -51,7 +51,7 @@ describe("a busy cluster", () => {
     expect(podsIn(twin)).toEqual(after);
   });
 
-  test("makes changes at the rate that is asked for", async () => {
+  test("makes changes at the requested rate", async () => {
     const store = createStore();
     const cluster = createBusyCluster(plan);
     cluster.fill(store);

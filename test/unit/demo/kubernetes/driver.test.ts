@@ -8,12 +8,12 @@ import { rounds } from "../../../support/rounds.ts";
 import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 const FROM = Date.UTC(2026, 6, 8);
-/** Shortly before a job's end and another pod's start. */
+/** Shortly before the end of a job and the start of another pod. */
 const BUSY = FROM + 1_920_000;
 const STEPS = rounds(900, 100);
 const fleet = createFleet({ seed: 4, gpus: 96 });
 
-/** A server that holds objects, refuses what no API server would do, and remembers the stages of each pod. */
+/** A server that keeps objects, refuses impossible changes as an API server does, and records the stages of each pod. */
 function recorder() {
   const objects = new Map<string, KubernetesObject>();
   const stages = new Map<string, string[]>();
@@ -40,7 +40,7 @@ function recorder() {
 }
 
 describe("the driver", () => {
-  test("leaves the server with the objects of the time, whatever way it took", () => {
+  test("leaves the server with the objects of the time, independent of the steps to it", () => {
     const [slow, fast] = [recorder(), recorder()];
     const [steps, leap] = [slow, fast].map((server) => createClusterDriver(fleet, server, () => 0));
     for (let at = FROM; at <= FROM + 6 * HOUR; at += 900_000) steps!.moveTo(at);
@@ -52,7 +52,7 @@ describe("the driver", () => {
     }
   });
 
-  test("takes pods through their stages in order, and never changes the UID of a name in place", () => {
+  test("moves pods through their stages in order, and never changes the UID of a name in place", () => {
     const server = recorder();
     const driver = createClusterDriver(fleet, server, () => 0);
     for (let at = BUSY; at <= BUSY + STEPS * 8_000; at += 8_000) driver.moveTo(at);
@@ -67,7 +67,7 @@ describe("the driver", () => {
     expect(told).toContain("Running bound > Succeeded bound");
   });
 
-  test("says nothing where nothing has changed, and does not go back", () => {
+  test("sends nothing if nothing has changed, and does not go back", () => {
     const driver = createClusterDriver(fleet, recorder(), () => 0);
     expect(driver.moveTo(FROM)).toBeGreaterThan(100);
     expect(driver.moveTo(FROM)).toBe(0);

@@ -12,7 +12,7 @@ const { samples, families, malformed } = parseExposition(Buffer.from(stateMetric
 const countOf = (name: string): number => samples.filter((sample) => sample.name === name).length;
 
 describe("the demo's kube-state-metrics", () => {
-  it("says in Prometheus' format what there is of every pod, node and namespace, each family once", () => {
+  it("exports the state of every pod, node and namespace in Prometheus' format, each family once", () => {
     expect(malformed).toEqual([]);
     expect(countOf("kube_pod_info")).toBe(ofKind(objects, "Pod").length);
     expect(countOf("kube_pod_status_phase")).toBe(5 * ofKind(objects, "Pod").length);
@@ -24,7 +24,7 @@ describe("the demo's kube-state-metrics", () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it("has series that rules read, with their labels, by the types that kube-state-metrics gives them", () => {
+  it("has the series that rules read, with their labels and kube-state-metrics' types", () => {
     for (const { name, labels } of samples) {
       const own = [...labels.keys()].filter((label) => !label.startsWith("label_"));
       expect([name, STATE_SERIES[name]]).toEqual([
@@ -36,7 +36,7 @@ describe("the demo's kube-state-metrics", () => {
     expect(counters).toEqual(["kube_pod_container_status_restarts_total"]);
   });
 
-  it("tells teams and drivers by the labels that the generated values let through", () => {
+  it("has teams and drivers as labels, which the generated values allow", () => {
     const valuesOf = (name: string, label: string): readonly string[] =>
       samples.flatMap(({ name: each, labels }) => (each === name ? (labels.get(label) ?? []) : []));
     expect(new Set(valuesOf("kube_namespace_labels", "label_team")).size).toBe(5);

@@ -21,7 +21,7 @@ const stateOf = (store: ObjectStore, version: number): Record<string, string> =>
 };
 
 describe("the store", () => {
-  test("knows every state between its oldest version and now", () => {
+  test("returns every state between its oldest version and now", () => {
     const step = fc.record({
       name: fc.constantFrom("a", "b", "c-1", "c0", "d"),
       space: fc.constantFrom("x", "x-y"),
@@ -47,7 +47,7 @@ describe("the store", () => {
     );
   });
 
-  test("forgets the oldest changes, and says up to where", () => {
+  test("forgets the oldest changes, and reports the oldest version it has", () => {
     const store = createStore({ keptEvents: 8, firstVersion: 100 });
     for (let i = 0; i < 30; i++) store.put("pods", pod("x", `p${i}`));
     expect(store.compactedVersion).toBeGreaterThan(110);
@@ -56,7 +56,7 @@ describe("the store", () => {
     expect(store.compactedVersion).toBe(store.resourceVersion);
   });
 
-  test("keeps the keys of a namespace together, and apart from names that begin alike", () => {
+  test("keeps the keys of a namespace together, and separate from names with the same beginning", () => {
     const store = createStore();
     for (const space of ["b", "a-b", "a", "a0"]) for (const name of ["2", "1"]) store.put("pods", pod(space, name));
     const { keys } = store.snapshot("pods", store.resourceVersion);
@@ -69,7 +69,7 @@ describe("selectors", () => {
   const object = pod("x", "p", 0, { app: "web", tier: "front" });
   const matches = (text: string): boolean => parseLabelSelector(text)(object);
 
-  test("read equality, sets and existence, where a missing label is unequal and in no set", () => {
+  test("read equality, sets and existence; a missing label is unequal and in no set", () => {
     const yes = [
       "app=web",
       "app==web,tier=front",
@@ -96,7 +96,7 @@ describe("selectors", () => {
     expect(no.filter((text) => matches(text))).toEqual([]);
   });
 
-  test("refuse what they cannot read, and fields that a resource does not offer", () => {
+  test("refuse invalid text, and fields that a resource does not have", () => {
     expect(() => parseLabelSelector("app in web")).toThrow(/unable to parse/);
     const known = new Set(["metadata.name"]);
     expect(() => parseFieldSelector("spec.nodeName=n", known)).toThrow("field label not supported: spec.nodeName");

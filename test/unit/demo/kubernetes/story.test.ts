@@ -12,7 +12,7 @@ import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../../../domain/t
 
 const FROM = Date.UTC(2026, 6, 8);
 const fleet = createFleet({ seed: 1, gpus: 96 });
-/** A day in steps that fall on no round time. */
+/** A day in steps that are not on round times. */
 const LENGTH = rounds(360);
 const moments = Array.from({ length: LENGTH }, (_, i) => FROM + (i * DAY) / LENGTH + 7_531);
 const day = moments.map((at) => ({ at, objects: objectsAt(fleet, at) }));
@@ -22,7 +22,7 @@ const isBound = (pod: PodView): boolean => pod.spec.nodeName !== undefined;
 const isOver = (pod: PodView): boolean => ["Succeeded", "Failed"].includes(pod.status.phase);
 
 describe("pods, nodes and the exporters' labels", () => {
-  test("tell one story: whoever is named by an exporter exists, is bound there, runs and asks for what it holds", () => {
+  test("are consistent: each pod that an exporter names exists, is bound there, runs and requests the devices that it holds", () => {
     let compared = 0;
     for (const { at, objects } of day) {
       const pods = new Map(podsOf(objects).map((pod) => [keyOf(pod), pod]));
@@ -43,7 +43,7 @@ describe("pods, nodes and the exporters' labels", () => {
     expect(compared).toBeGreaterThan(27 * LENGTH);
   });
 
-  test("keep the UID that the fleet says, but where the node was taken away meanwhile", () => {
+  test("keep the fleet's UID, except where the node was taken away meanwhile", () => {
     const others = new Set<string>();
     for (const { at, objects } of day) {
       const uids = new Set(podsOf(objects).map(({ metadata }) => metadata.uid));
@@ -88,7 +88,7 @@ describe("pods, nodes and the exporters' labels", () => {
 describe("the demo's day", () => {
   const all = day.flatMap(({ objects }) => objects);
 
-  test("shows every stage of a pod, and conditions that are never from the future", () => {
+  test("shows every stage of a pod, and no condition from the future", () => {
     const stages = new Set<string>();
     for (const { at, objects } of day) {
       for (const pod of podsOf(objects)) {
@@ -117,7 +117,7 @@ describe("the demo's day", () => {
     }
   });
 
-  test("has a gang that holds a GPU while others of it find no place", () => {
+  test("has a gang with one GPU whose other members cannot be scheduled", () => {
     const waiting = day.filter(({ objects }) => {
       const gangs = new Map<string, PodView[]>();
       for (const pod of podsOf(objects)) {
@@ -131,7 +131,7 @@ describe("the demo's day", () => {
     expect(groups.length).toBeGreaterThan(0);
   });
 
-  test("names a reason for each pod that no node takes, in every regime", () => {
+  test("has a reason for each unscheduled pod, in every regime", () => {
     const pods = podsOf(day[Math.floor((LENGTH * 5) / 9)]!.objects).filter(
       (pod) => pod.status.phase === "Pending" && !isBound(pod),
     );
@@ -147,7 +147,7 @@ describe("the demo's day", () => {
     expect(pods.some((pod) => gpuLimits(pod)["nvidia.com/gpumem"] === 8000)).toBe(true);
   });
 
-  test("loses a spot node, which comes back as another machine, its pods under their names as other pods", () => {
+  test("loses a spot node, which comes back as another machine; its pods come back under their names as other pods", () => {
     const uids: (string | undefined)[] = [];
     const node = fleet.nodes.find(({ troubles }) => troubles.has("exporter-away"))!;
     const { name } = node;
@@ -181,8 +181,8 @@ describe("the demo's day", () => {
   });
 });
 
-describe("what the cluster says besides", () => {
-  test("a namespace changes its team at the hour that is given, and no other does", () => {
+describe("other objects of the demo's cluster", () => {
+  test("one namespace changes its team at the given hour, and no other does", () => {
     const teamChange = { namespace: "vision-serve", atMillis: FROM + 60 * MINUTE, team: "nlp", costCentre: "CC-1102" };
     const labelsAt = (at: number): Map<string, string | undefined> =>
       new Map(
@@ -196,7 +196,7 @@ describe("what the cluster says besides", () => {
     expect([...after].filter(([name, team]) => before.get(name) !== team)).toEqual([["vision-serve", "nlp"]]);
   });
 
-  test("each node has its exporter's pod, where the exporter answers", () => {
+  test("each node has its exporter's pod while the exporter answers", () => {
     const exporters = fleet.nodes.map(({ name }, i) => ({ node: name, url: `http://127.0.0.1:${9000 + i}/metrics` }));
     const pods = podsOf(objectsAt(fleet, FROM, { exporters })).filter(
       ({ metadata }) => metadata.ownerReferences?.[0]?.kind === "DaemonSet",
@@ -206,7 +206,7 @@ describe("what the cluster says besides", () => {
     ).toEqual(fleet.nodes.map(({ name }, i) => [name, "127.0.0.1", 9000 + i]));
   });
 
-  test("nodes are labelled as each way of sharing and each cloud has it", () => {
+  test("nodes have the labels of each way of sharing and each cloud", () => {
     const labels = new Map(ofKind(day[0]!.objects, "Node").map(({ metadata }) => [metadata.name, metadata.labels!]));
     expect(labels.get("gpu-t4-01")).toMatchObject({
       "nvidia.com/gpu.product": "Tesla-T4-SHARED",
@@ -223,7 +223,7 @@ describe("what the cluster says besides", () => {
     expect(labels.get("gpu-mi300x-01")).toMatchObject({ "kubernetes.azure.com/agentpool": "mi300x-training" });
   });
 
-  test("queues count what they have admitted, and quotas what the pods ask for", () => {
+  test("queues count the admitted pods, and quotas the requests of pods", () => {
     for (const { objects } of day.filter((_, i) => i % 40 === 0)) {
       const admitted = ofKind(objects, "ClusterQueue").map(
         (queue) => (queue["status"] as { admittedWorkloads: number }).admittedWorkloads,

@@ -22,14 +22,14 @@ const REACHABLE = [
   "gpu-node-1:8080",
   "localhost.example.com:80",
   "127.0.0.1.example.com:80",
-  // What a resolver might take for 127.0.0.1, or not.
+  // Names that a resolver may or may not resolve to 127.0.0.1.
   "127.1:80",
   "2130706433:80",
   "0:80",
 ];
 
 describe("a server", () => {
-  it.each(LOOPBACK)("is open at %s as long as there is no token", (listen) => {
+  it.each(LOOPBACK)("is open at %s if there is no token", (listen) => {
     expect(listenAddress.safeParse(listen).success).toBe(true);
     expect(accessMode({ listen, hasTokens: false })).toBe("open");
     expect(accessMode({ listen, hasTokens: true })).toBe("tokens");
@@ -41,7 +41,7 @@ describe("a server", () => {
     expect(() => accessMode({ listen, hasTokens: false })).toThrow(AccessError);
   });
 
-  it("says why it does not, and what to do", () => {
+  it("explains why it does not start, and what to do", () => {
     expect(() => accessMode({ listen: "0.0.0.0:8080", hasTokens: false })).toThrow(
       /^refuses to start without authentication: .*0\.0\.0\.0:8080 \(server\.listen\).*`gpu-ledger token create NAME/,
     );

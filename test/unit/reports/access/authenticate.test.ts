@@ -15,7 +15,7 @@ const known = new Map<string, Viewer | TokenRefusal>([
   [revoked, "revoked"],
 ]);
 
-/** A server with these tokens, and what it asked of them. */
+/** A server with these tokens, and the queries that it sent. */
 function serverAt(listen: string, given: Partial<TokenReader> = {}) {
   const asked: string[] = [];
   let millis = 0;
@@ -45,7 +45,7 @@ const refusal = (status: number, reason: string) => ({
 });
 
 describe("a token", () => {
-  it("is 256 random bits behind a prefix, told by its hash, and named by the hash's first digits", () => {
+  it("is 256 random bits after a prefix, identified by its hash, and named by the hash's first digits", () => {
     expect(right).toMatch(/^gpul_[A-Za-z0-9_-]{43}$/);
     expect(Buffer.from(right.slice(5), "base64url")).toHaveLength(32);
     expect(right).not.toBe(wrong);
@@ -65,18 +65,18 @@ describe("a request", () => {
       "a bearer token beside an expired cookie",
       { authorization: `Bearer ${right}`, cookie: `gpu_ledger_token=${expired}` },
     ],
-  ])("is its viewer's by %s", async (_, asking) => {
+  ])("gets its viewer by %s", async (_, asking) => {
     expect(await serverAt("0.0.0.0:80").ask(asking)).toEqual({ viewer: GRAFANA });
   });
 
-  it("without a token is told that one is needed, and is no failed attempt", async () => {
+  it("without a token gets the answer that a token is required, and is not a failed attempt", async () => {
     const { ask, asked } = serverAt("0.0.0.0:80");
     for (let time = 0; time < 9; time += 1)
       expect(await ask({ cookie: "theme=dark" })).toEqual(refusal(401, "missing"));
     expect(asked).toEqual([]);
   });
 
-  it("hears the same of a token that is unknown, has expired, was revoked or is none; the log tells them apart", async () => {
+  it("gets the same answer for an unknown, expired, revoked or malformed token; only the log has the reason", async () => {
     const answers = [];
     for (const token of [wrong, expired, revoked, "gpul_short"])
       answers.push(await serverAt("0.0.0.0:80").ask({ authorization: `Bearer ${token}` }));
@@ -106,13 +106,13 @@ describe("a request", () => {
     ["a quoted cookie", { cookie: `gpu_ledger_token="${right}"` }],
     ["an empty cookie", { cookie: "gpu_ledger_token=" }],
     ["a cookie of a megabyte", { cookie: `gpu_ledger_token=${right};${"a".repeat(1_000_000)}` }],
-  ])("is refused with %s, and no token is looked up", async (_, asking) => {
+  ])("is refused with %s, without a query for a token", async (_, asking) => {
     const { ask, asked } = serverAt("0.0.0.0:80");
     expect(await ask(asking)).toEqual(refusal(401, "malformed"));
     expect(asked).toEqual([]);
   });
 
-  it("is refused without looking when its address has tried too often, right token or not", async () => {
+  it("is refused without a query if its address had too many failed attempts, with a valid token too", async () => {
     const { ask, asked, wait } = serverAt("0.0.0.0:80");
     for (let time = 0; time < 9; time += 1) await ask({ authorization: `Bearer ${expired}` });
     for (let time = 0; time < 3; time += 1) await ask({ authorization: `Bearer ${wrong}` });
@@ -124,7 +124,7 @@ describe("a request", () => {
     expect(await ask({ authorization: `Bearer ${right}` })).toEqual({ viewer: GRAFANA });
   });
 
-  it("is told to come again where the store is away; a bug is no such answer", async () => {
+  it("gets the answer to try again if the store is away; a bug gets another answer", async () => {
     const away = () => Promise.reject(new StoreError("unavailable", "away", { retriable: true }));
     expect(await serverAt("0.0.0.0:80", { viewerOf: away }).ask({ authorization: `Bearer ${right}` })).toEqual(
       refusal(503, "store away"),
@@ -143,7 +143,7 @@ describe("a server of this machine alone", () => {
   const none = { hasTokens: () => Promise.resolve(false) };
 
   it.each(["localhost:8080", "127.0.0.1:8080", "[::1]:8080", "localhost", undefined])(
-    "serves everybody who calls it %s, as long as there is no token",
+    "serves everyone who calls it %s, if there is no token",
     async (host) => {
       expect(await serverAt("127.0.0.1:8080", none).ask({ host, cookie: `gpu_ledger_token=${wrong}` })).toEqual({
         viewer: OPEN,
@@ -159,13 +159,13 @@ describe("a server of this machine alone", () => {
     },
   );
 
-  it("is never open on an address that others reach, whatever is said of tokens", async () => {
+  it("is never open on an address that others can reach, with or without tokens", async () => {
     expect(await serverAt("0.0.0.0:8080", none).ask({ host: "localhost" })).toEqual(refusal(401, "missing"));
   });
 });
 
 describe("the cookie of pages", () => {
-  it("is hidden from scripts and other sites, goes over https alone where there is https, and can be taken away", () => {
+  it("is hidden from scripts and other sites, is sent over https alone if there is https, and can be removed", () => {
     expect(loginCookie(right, { isHttps: true })).toBe(
       `gpu_ledger_token=${right}; Path=/; HttpOnly; SameSite=Lax; Secure`,
     );

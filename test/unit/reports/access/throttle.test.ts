@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createThrottle } from "../../../../reports/access/throttle.ts";
 
 describe("wrong tokens", () => {
-  it("make an address wait for the next minute, and no other", () => {
+  it("block their address for the next minute, and no other", () => {
     const throttle = createThrottle({ failures: 3 });
     for (const millis of [0, 10_000]) throttle.failed("10.0.0.1", millis);
     expect(throttle.isBlocked("10.0.0.1", 20_000)).toBe(false);
@@ -14,7 +14,7 @@ describe("wrong tokens", () => {
     expect(throttle.isBlocked("10.0.0.1", 60_000)).toBe(false);
   });
 
-  it("count for all addresses that one machine has", () => {
+  it("count together for all addresses of one machine", () => {
     const throttle = createThrottle({ failures: 2 });
     throttle.failed("2001:db8::1", 0);
     throttle.failed("2001:0db8:0:0:ffff::2", 0);
@@ -26,7 +26,7 @@ describe("wrong tokens", () => {
     expect(throttle.isBlocked("::ffff:10.0.0.2", 1)).toBe(false);
   });
 
-  it("are remembered of so many addresses and no more: the oldest minute goes", () => {
+  it("are remembered for a limited number of addresses: the oldest minute is removed", () => {
     const throttle = createThrottle({ failures: 1, addresses: 3 });
     ["a", "b", "c"].forEach((address, millis) => throttle.failed(address, millis));
     throttle.failed("a", 61_000);

@@ -17,7 +17,7 @@ const row = {
 };
 const AWAY = new StoreError("unavailable", "away", { retriable: true });
 
-/** A reader on a store of one token that can go away, or hang, and a clock that is moved by hand. */
+/** A reader on a store of one token that can go away or hang, with a clock that a test moves. */
 function readerOf() {
   let [questions, millis] = [0, 0];
   let answer = (): Promise<unknown> => Promise.resolve([{ ...row, expires: null }]);
@@ -36,8 +36,8 @@ function readerOf() {
   };
 }
 
-describe("what is remembered of tokens", () => {
-  it("answers for three seconds, whatever is asked for, and many requests make one question", async () => {
+describe("the cache of tokens", () => {
+  it("answers for three seconds, and combines many requests into one query", async () => {
     const { viewerOf, hasTokens, questions, at } = readerOf();
     await Promise.all([viewerOf(text), viewerOf(generateToken()), hasTokens(), viewerOf("no token")]);
     at(2_999);
@@ -48,7 +48,7 @@ describe("what is remembered of tokens", () => {
     expect(questions()).toBe(2);
   });
 
-  it("goes on for half a minute while the store is away, and no longer", async () => {
+  it("continues for half a minute while the store is away, and not longer", async () => {
     const { viewerOf, at, answers } = readerOf();
     await viewerOf(text);
     answers(() => Promise.reject(AWAY));
@@ -60,7 +60,7 @@ describe("what is remembered of tokens", () => {
     expect(await viewerOf(text)).toBe("unknown");
   });
 
-  it("is taken soon where the store hangs, and without it nobody is let in", async () => {
+  it("is used soon if the store hangs; without the cache the request is refused", async () => {
     const { viewerOf, at, answers } = readerOf();
     await viewerOf(text);
     answers(() => new Promise(() => {}));

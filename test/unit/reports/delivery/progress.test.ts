@@ -31,7 +31,7 @@ describe("the progress of a delivery", () => {
     expect([1, 2, 3, 6, 7, 8, 50].map((failures) => pauseAfter(failures) / MINUTE)).toEqual([1, 2, 4, 32, 60, 60, 60]);
   });
 
-  it("is due without a word, waits for a reason, and is due again when it was begun and stopped", () => {
+  it("is due without events, waits with the reason of a waiting event, and is due again after it was started and stopped", () => {
     expect(standing([], T)).toEqual({ state: "due" });
     const waits = [record("waiting", 0, T), record("waiting", 0, T + 1, { details: { reason: "later" } })];
     expect(standing(waits, T + 2)).toEqual({ state: "waiting", at: T + 1, reason: "later" });
@@ -39,7 +39,7 @@ describe("the progress of a delivery", () => {
     expect(standing(stopped, T + 3)).toEqual({ state: "due" });
   });
 
-  it("counts failures of a round, in whatever order they are read", () => {
+  it("counts the failures of a round in any order of the events", () => {
     const records = [1, 2, 3].flatMap((attempt) => [
       record("started", attempt, T + attempt * MINUTE),
       record("failed", attempt, T + attempt * MINUTE + 1),
@@ -49,7 +49,7 @@ describe("the progress of a delivery", () => {
     expect(standing(records.toReversed(), T + 4 * MINUTE)).toEqual(failed);
   });
 
-  it("is under way as long as a lease and its grace last, however often it was renewed, and then has failed", () => {
+  it("is running while a lease and its grace last, with any number of renewals, and has failed afterwards", () => {
     const lease = [record("started", 1, T), record("started", 1, T + MINUTE)];
     const end = T + 3 * MINUTE + GRACE_MILLIS;
     expect(standing(lease, end - 1)).toEqual({ state: "under way", at: T, who: "server-a" });
@@ -61,7 +61,7 @@ describe("the progress of a delivery", () => {
     });
   });
 
-  it("is delivered for good, whoever says what else", () => {
+  it("stays delivered after any other event", () => {
     const records = [
       record("started", 1, T),
       record("started", 2, T + 5 * MINUTE),
@@ -73,7 +73,7 @@ describe("the progress of a delivery", () => {
     expect(standing(records, T + 10 * MINUTE)).toMatchObject({ state: "delivered", details: { file: "costs.csv" } });
   });
 
-  it("is given up until somebody wants it tried again; then it begins anew", () => {
+  it("is given up until a new attempt is requested; then it begins again", () => {
     const given = [record("started", 1, T), record("failed", 1, T), record("given up", 1, T)];
     expect(standing(given, T + MINUTE)).toEqual({ state: "given up", at: T, reason: "given up 1" });
     const retried = [...given, record("retried", 2, T + MINUTE)];

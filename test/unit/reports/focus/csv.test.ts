@@ -28,14 +28,14 @@ async function* of(...items: readonly (readonly FocusCells[])[]) {
 }
 
 describe("a FOCUS file in CSV", () => {
-  it.each(HOSTILE.map((name) => ({ name })))("gives back a name as it was: $name", async ({ name }) => {
+  it.each(HOSTILE.map((name) => ({ name })))("returns a name unchanged: $name", async ({ name }) => {
     const rows = rowsOf([partOf({ team: name, pod: name, labels: { [name]: name } })], SETTING);
     const lines = await all(readFocusCsv(focusCsv(of(rows))));
     expect(lines).toEqual([FOCUS_COLUMNS.map((column) => column.name), ...rows]);
     expect(lines[1]).toContain(name);
   });
 
-  it("has an empty cell for null, which an empty text in quotes is not", async () => {
+  it("has an empty cell for null, and quotes for an empty text", async () => {
     const bytes = (async function* () {
       yield Buffer.from('a,b\r\n,""\r\n');
     })();
@@ -45,7 +45,7 @@ describe("a FOCUS file in CSV", () => {
     ]);
   });
 
-  it("has heads where it has no row", async () => {
+  it("has a header without rows", async () => {
     const lines = await all(readFocusCsv(focusCsv(of())));
     expect(lines).toEqual([FOCUS_COLUMNS.map((column) => column.name)]);
   });

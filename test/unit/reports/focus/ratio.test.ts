@@ -16,11 +16,11 @@ describe("the ratios of an origin's parts", () => {
     expect(ratiosOf([5n])).toEqual(["1"]);
   });
 
-  it.each([{ of: [0n, 0n] }, { of: [2n, -1n] }, { of: [] }])("are none where there is no whole: $of", ({ of }) => {
+  it.each([{ of: [0n, 0n] }, { of: [2n, -1n] }, { of: [] }])("are absent if the whole is 0: $of", ({ of }) => {
     expect(ratiosOf(of)).toBeUndefined();
   });
 
-  it("sum to 1, exactly, whatever the quantities", () => {
+  it("sum to exactly 1, for any quantities", () => {
     const quantities = fc.array(fc.bigInt({ min: 0n, max: 10n ** 20n }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(quantities, (of) => {

@@ -6,7 +6,7 @@ const money = (last: bigint) => lastUnits<"currency">(last);
 const costs = (each: bigint) => ({ list: money(each), contracted: money(each), effective: money(each) });
 
 describe("the rows of an origin", () => {
-  it("are its parts: who held it, what is left, and of each the ratio and the unit price of all", () => {
+  it("are its parts: the holders, the remainder, and for each the ratio and the unit price of the whole", () => {
     const [held, left] = writtenRows([
       partOf(),
       freePart({ gpuHours: lastUnits(6_000_000_000n), ...costs(18_000_000_000n), lines: 6 }),
@@ -52,7 +52,7 @@ describe("the rows of an origin", () => {
     });
   });
 
-  it("have the ratio of all of it, even where only some are asked for", () => {
+  it("have the ratio to the whole, also if only some of them are selected", () => {
     const rows = writtenRows([partOf({ isAskedFor: false }), freePart({ gpuHours: lastUnits(6_000_000_000n) })]);
     expect(rows.map((row) => row["AllocatedMethodDetails"])).toEqual([
       '{"Elements":[{"AllocatedRatio":0.25,"UsageUnit":"GPU-Hours","UsageQuantity":6}]}',
@@ -67,12 +67,12 @@ describe("the rows of an origin", () => {
       name: "vision/v-0",
     },
     { what: "a part of a job without a namespace", given: { namespace: "" }, id: "pod:prod/uid-1", name: "v-0" },
-  ])("of $what name who held it", ({ given, id, name }) => {
+  ])("of $what name the holder", ({ given, id, name }) => {
     const [row] = writtenRows([partOf(given)]);
     expect(row).toMatchObject({ AllocatedResourceId: id, AllocatedResourceName: name });
   });
 
-  it("of what was spread name the team that pays", () => {
+  it("of a spread part name the team that pays", () => {
     const [row] = writtenRows([freePart({ payer: "holder", team: "nlp" })]);
     expect(row).toMatchObject({
       AllocatedResourceId: "team:nlp",
@@ -81,7 +81,7 @@ describe("the rows of an origin", () => {
     });
   });
 
-  it("of a cost of no node have no resource, and adjustments have no price", () => {
+  it("of a cost without a node have no resource, and adjustments have no price", () => {
     const nowhere = { ...GPU, node: "", slot: undefined, gpuModel: "", instanceType: "" };
     const [markup] = writtenRows([
       freePart({ origin: { ...nowhere, price: "markup[0]" }, state: "markup", gpuHours: lastUnits(0n) }),
@@ -122,7 +122,7 @@ describe("the rows of an origin", () => {
     });
   });
 
-  it("of a node's rest are priced by its hours", () => {
+  it("of a node's remainder are priced by its hours", () => {
     const origin = { ...GPU, slot: undefined, gpuModel: "" };
     const [row] = writtenRows([freePart({ origin, state: "non-gpu", gpuHours: lastUnits(0n) })]);
     expect(row).toMatchObject({
@@ -136,7 +136,7 @@ describe("the rows of an origin", () => {
     });
   });
 
-  it("of a correction have their own unit price where their sums give one, and no ratio", () => {
+  it("of a correction have their own unit price if their sums give one, and no ratio", () => {
     const origin = { ...GPU, isCorrection: true };
     const rows = writtenRows([
       partOf({ origin, gpuHours: lastUnits(-1_000_000_000n), ...costs(-3_000_000_000n) }),
@@ -153,7 +153,7 @@ describe("the rows of an origin", () => {
     ]);
   });
 
-  it("are billed where somebody invoices", () => {
+  it("are billed if there is an invoice issuer", () => {
     const [row] = writtenRows([partOf()], { ...SETTING, invoiceIssuer: "Finance", hostProvider: "AWS" });
     expect(row).toMatchObject({ BilledCost: "54", InvoiceIssuerName: "Finance", HostProviderName: "AWS" });
   });
@@ -168,7 +168,7 @@ describe("the rows of an origin", () => {
     expect(writtenRows([partOf({ origin: { ...GPU, capacityType } })])[0]).toMatchObject({ PricingCategory: is });
   });
 
-  it("keep a workload's labels as they are, but for the keys that are ours", () => {
+  it("keep a workload's labels unchanged, except for our own keys", () => {
     const labels = { "mlflow.run-id": "=7", "gpu-ledger/node": "mine", "gpu-ledger/team": "mine", __proto__x: "" };
     const [row] = writtenRows([partOf({ labels })]);
     expect(JSON.parse(row!["AllocatedTags"]!)).toEqual({
@@ -191,7 +191,7 @@ describe("the rows of an origin", () => {
     });
   });
 
-  it("have ids in which no name reaches over its end", () => {
+  it("have ids in which a name cannot extend into the next part", () => {
     const ids = [
       { cluster: "a/b", node: "c" },
       { cluster: "a", node: "b/c" },

@@ -37,20 +37,20 @@ describe("the unit price of an origin", () => {
   it.each([
     // 24 h × 3.60 = 86.40
     { of: priced(24_000_000_000n, 86_400_000_000n), is: "24 3.6 3.6" },
-    // 66.666666667 ÷ 24: ten digits, as the eleventh changes nothing in the ninth of the cost.
+    // 66.666666667 ÷ 24: ten digits, because the eleventh does not change the ninth digit of the cost.
     { of: priced(24_000_000_000n, 66_666_666_667n), is: "24 2.7777777778 2.7777777778" },
     { of: priced(1n, 3n), is: "0.000000001 3 3" },
     { of: priced(2_000_000_000n, 0n, 5_000_000_000n), is: "2 0 2.5" },
     // A correction of time that was charged too much.
     { of: priced(-1_000_000_000n, -3_000_000_000n), is: "-1 3 3" },
-  ])("is the shortest decimal that holds: $is", ({ of, is }) => {
+  ])("is the shortest decimal that is exact enough: $is", ({ of, is }) => {
     expect(words(ownPrices(of))).toBe(is);
   });
 
   it.each([
     { why: "no quantity has a cost", of: priced(0n, 1n) },
     { why: "it would be negative", of: priced(1_000_000_000n, -1n) },
-  ])("is none where $why", ({ of }) => {
+  ])("is absent because $why", ({ of }) => {
     expect(ownPrices(of)).toBeUndefined();
   });
 });
@@ -60,23 +60,23 @@ describe("the unit price of a part", () => {
 
   it.each([
     { why: "as it is", part: priced(1_500_000_000n, 5_400_000_000n), is: "1.5 3.6 3.6" },
-    // 7.333333333 × 3.6 = 26.3999999988, which is 1.2 × 10⁻⁹ too little.
+    // 7.333333333 × 3.6 = 26.3999999988, which is 1.2 × 10⁻⁹ too low.
     { why: "for a finer quantity", part: priced(7_333_333_333n, 26_400_000_000n), is: "7.3333333332 3.6 3.6" },
     { why: "where hours were rounded to nothing", part: priced(0n, 2n), is: "0.0000000005 3.6 3.6" },
   ])("is its origin's, $why", ({ part, is }) => {
     expect(words(partPrices(part, origin))).toBe(is);
   });
 
-  it("is its own where the price was not the same all day, and its quantity is not touched", () => {
+  it("is its own if the price changed during the day, and its quantity stays unchanged", () => {
     expect(words(partPrices(priced(1_000_000_000n, 3_700_000_000n), origin))).toBe("1 3.7 3.7");
   });
 
-  it("is its own by list alone where list and contract were rounded apart", () => {
+  it("is its own by list alone if list and contract were rounded separately", () => {
     const of = priced(1_000_000_000n, 3_600_000_009n, 3_600_000_000n, 3);
     expect(words(partPrices(of, origin))).toBe("1 3.600000009 3.6");
   });
 
-  it("holds for every part of a day whose lines were split and rounded one by one, and is the origin's", () => {
+  it("equals the origin's for every part of a day whose lines were split and rounded one by one", () => {
     const line = fc.record({
       hours: fc.bigInt({ min: 1n, max: 10n ** 9n }),
       weights: fc.array(fc.nat({ max: 1000 }), { minLength: 3, maxLength: 3 }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatCsv } from "../../../../reports/format/csv.ts";
 
 describe("a table as CSV", () => {
-  it("quotes what needs it", () => {
+  it("quotes cells that need it", () => {
     expect(formatCsv([[{ text: 'a "b", c' }, { text: "d\ne" }, { text: "plain" }]])).toBe(
       '"a ""b"", c","d\ne",plain\r\n',
     );
@@ -15,7 +15,7 @@ describe("a table as CSV", () => {
     },
   );
 
-  it("leaves what is for programs as it is", () => {
+  it("leaves texts for programs unchanged", () => {
     expect(formatCsv([[{ verbatim: "=1+1" }, { verbatim: 'a, "b"' }, { verbatim: "" }]])).toBe('=1+1,"a, ""b""",\r\n');
   });
 });

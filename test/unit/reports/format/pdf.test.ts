@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { pdfOf } from "../../../../reports/format/pdf.ts";
 
-it("says what is missing where no browser prints", async () => {
+it("printing without a browser fails with the name of the missing program", async () => {
   await expect(pdfOf("<p>", { PATH: "" })).rejects.toMatchObject({
     code: "no-pdf",
     message: expect.stringContaining("install Debian's chromium") as string,
   });
 });
 
-it("says that a browser did not print", async () => {
+it("printing fails with a message if the browser did not print", async () => {
   // A program of the right name that prints nothing.
   const folder = mkdtempSync(join(tmpdir(), "no-chromium-"));
   try {

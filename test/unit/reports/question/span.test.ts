@@ -42,18 +42,18 @@ describe("a span", () => {
     ["2026-03-08/2026-03-01", "its end is not after its beginning"],
     ["2026-03-01/2026-03-01", "its end is not after its beginning"],
     ["2026-03-01T06:30Z/2026-03-01T18:00Z", "charges are of whole hours"],
-  ])("is not read from %j, and a sentence says why", (text, why) => {
+  ])("is not read from %j, with a sentence as the reason", (text, why) => {
     expect(readSpan(text, NOW)).toEqual({ error: expect.stringContaining(why) as string });
   });
 
-  it("has the one before it: as many months before months, else as long a time", () => {
+  it("has a span before it: the same number of months for months, otherwise the same length", () => {
     expect(spanBefore(spanOf("2026-03")).name).toBe("2026-02");
     expect(spanBefore(spanOf("2026-01-01/2026-04-01")).name).toBe("2025-10-01/2026-01-01");
     expect(spanBefore(spanOf("2026-03-09/2026-03-12")).name).toBe("2026-03-06/2026-03-09");
     expect(spanBefore(spanOf("6h")).name).toBe("2026-03-11T23:00Z/2026-03-12T05:00Z");
   });
 
-  it("is of whole months or of none", () => {
+  it("covers whole months or none", () => {
     expect(monthsIn(spanOf("2026-01-01/2026-04-01"))).toHaveLength(3);
     expect(monthsIn(spanOf("2026-01-01/2026-03-31"))).toEqual([]);
     expect(monthsIn(spanOf("2026-01-02/2026-04-01"))).toEqual([]);

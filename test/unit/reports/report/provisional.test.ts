@@ -9,8 +9,8 @@ const spreading = (name: string, window: "hour" | "day" | "period") => ({
   spread: { ...DEFAULT_POLICY.spread, window },
 });
 
-describe("what is provisional", () => {
-  it("is what policies spread over more than an hour, which are named", () => {
+describe("the provisional part of a report", () => {
+  it("is the part that policies spread over more than an hour, with the names of the policies", () => {
     expect(provisionalSentence([DEFAULT_POLICY, spreading("hourly", "hour")])).toBeUndefined();
     expect(provisionalSentence([{ ...DEFAULT_POLICY, spread: spreading("x", "day").spread }])).toBeUndefined();
     expect(provisionalSentence([DEFAULT_POLICY, spreading("daily", "day"), spreading("all-in", "period")])).toBe(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pause } from "../../../../runtime/clock.ts";
 import { createLedgerVersions, type LedgerVersions } from "../../../../reports/server/ledger-version.ts";
 
-/** A store of which only what is published is asked. */
+/** A store that only answers queries for publications. */
 const store = { runs: 1, isAway: false, questions: 0 };
 let ledgerVersions: LedgerVersions;
 let stopping: AbortController;
@@ -23,8 +23,8 @@ function query<Row>(): Promise<readonly Row[]> {
   return store.isAway ? Promise.reject(new Error("away")) : Promise.resolve([{ runs: String(store.runs) } as Row]);
 }
 
-describe("the ledger version that stands", () => {
-  it("is asked for once by all who ask within two seconds", async () => {
+describe("the current ledger version", () => {
+  it("is queried once for all requests within two seconds", async () => {
     const first = await ledgerVersions.current();
     store.runs += 1;
     await vi.advanceTimersByTimeAsync(1_999);
@@ -40,7 +40,7 @@ describe("the ledger version that stands", () => {
     expect(await ledgerVersions.current()).not.toBe(first);
   });
 
-  it("is asked for again after the store was away", async () => {
+  it("is queried again after the store was away", async () => {
     store.isAway = true;
     await expect(ledgerVersions.current()).rejects.toThrow("away");
     store.isAway = false;
@@ -48,8 +48,8 @@ describe("the ledger version that stands", () => {
   });
 });
 
-describe("a publication that is looked for", () => {
-  it("is told when what it needs is made, and only then", async () => {
+describe("a publication that the server polls for", () => {
+  it("is announced when its required work is done, and only then", async () => {
     const made: string[] = [];
     void ledgerVersions.watch(async (ledgerVersion) => {
       await pause(300, stopping.signal);
@@ -67,7 +67,7 @@ describe("a publication that is looked for", () => {
     expect(made).toEqual([first, second]);
   });
 
-  it("is told after two seconds though what it needs is not made", async () => {
+  it("is announced after two seconds even if its required work is not done", async () => {
     void ledgerVersions.watch(() => pause(60_000, stopping.signal), stopping.signal);
     const first = await ledgerVersions.current();
     store.runs += 1;
@@ -75,7 +75,7 @@ describe("a publication that is looked for", () => {
     expect(await ledgerVersions.current()).not.toBe(first);
   });
 
-  it("is prepared again where that failed, and told none the less", async () => {
+  it("is prepared again after a failure, and is announced nevertheless", async () => {
     const prepare = vi.fn<(ledgerVersion: string) => Promise<void>>(() => Promise.resolve());
     prepare.mockRejectedValueOnce(new Error("away"));
     void ledgerVersions.watch(prepare, stopping.signal);
@@ -83,7 +83,7 @@ describe("a publication that is looked for", () => {
     expect(prepare.mock.calls).toEqual([[await ledgerVersions.current()], [await ledgerVersions.current()]]);
   });
 
-  it("is looked for seldom while nobody asks, and told within two seconds to whoever asks again", async () => {
+  it("is polled less often without requests, and is announced within two seconds to the next request", async () => {
     void ledgerVersions.watch(() => Promise.resolve(), stopping.signal);
     const first = await ledgerVersions.current();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -98,7 +98,7 @@ describe("a publication that is looked for", () => {
     expect(store.questions - again).toBe(20);
   });
 
-  it("is not looked for any more once that is stopped", async () => {
+  it("is not polled after the server was stopped", async () => {
     const watching = ledgerVersions.watch(() => Promise.resolve(), stopping.signal);
     await vi.advanceTimersByTimeAsync(600);
     stopping.abort();

@@ -5,11 +5,11 @@ import { checksumOf, openHeaders, sealHeaders } from "../../../../runtime/bus/en
 const bytes = (text: string) => Buffer.from(text);
 
 describe("the envelope", () => {
-  it("has the checksum of the CRC catalogue's check value", () => {
+  it("has the checksum of the CRC catalog's check value", () => {
     expect(checksumOf(bytes("123456789"))).toBe("cbf43926");
   });
 
-  it("brings version, headers and an intact value back", () => {
+  it("returns version, headers and an intact value", () => {
     const headers = sealHeaders({ key: "k", value: bytes("v"), schemaVersion: 7, headers: { traceparent: "00-1" } });
     expect(openHeaders(headers, bytes("v"))).toEqual({
       schemaVersion: 7,
@@ -30,7 +30,7 @@ describe("the envelope", () => {
     );
   });
 
-  it("counts a tombstone as intact, and not when a value has been put in its place", () => {
+  it("counts a tombstone as intact, but not if a value was put in its place", () => {
     const headers = sealHeaders({ key: "k", value: null, schemaVersion: 1 });
     expect(openHeaders(headers, null).intact).toBe(true);
     expect(openHeaders(headers, bytes("v")).intact).toBe(false);

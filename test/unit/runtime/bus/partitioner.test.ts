@@ -15,7 +15,7 @@ describe("the partitioner", () => {
     expect(murmur2(Buffer.from(text))).toBe(hash);
   });
 
-  it("hashes bytes that lie in the middle of a buffer like the same bytes alone", () => {
+  it("hashes bytes in the middle of a buffer like the same bytes alone", () => {
     const whole = Buffer.from("xxfoobarxx");
     expect(murmur2(whole.subarray(2, 8))).toBe(-790332482);
   });

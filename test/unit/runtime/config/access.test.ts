@@ -12,7 +12,7 @@ const GIVEN = `${FORM}, { file: path } or { env: NAME }`;
 const read = (text: string, env: NodeJS.ProcessEnv = {}) =>
   parseConfig(text, { source: "test", folder: ".", env }).server;
 
-/** What is wrong with a list of tokens, each written as a flow mapping. */
+/** The problems of a list of tokens, each written as a flow mapping. */
 function problemsOf(...tokens: readonly string[]): readonly FileProblem[] {
   try {
     read(`server: { access: { tokens: [${tokens.join(", ")}] } }`);
@@ -24,7 +24,7 @@ function problemsOf(...tokens: readonly string[]): readonly FileProblem[] {
 }
 
 describe("tokens in the configuration", () => {
-  it("have a role, teams where the role wants them, a hash, and an end if there is one", () => {
+  it("have a role, teams if the role requires them, a hash, and optionally an end", () => {
     const { access } = read(`
 server:
   access:
@@ -39,7 +39,7 @@ server:
     expect(read("").access.tokens).toEqual([]);
   });
 
-  it("have hashes that may stand in a file or a variable, as secrets do", () => {
+  it("have hashes that may be in a file or a variable, like secrets", () => {
     const folder = temporaryFolder("access");
     writeFileSync(join(folder, "hash"), `${HASH}\n`);
     writeFileSync(join(folder, "wrong"), "gpul_secret\n");
@@ -74,7 +74,7 @@ server:
     ]);
   });
 
-  it("refuse an end that is no time, a second of one name, and a second of one hash", () => {
+  it("refuse an end that is not a time, and a second token with the same name or hash", () => {
     const [wrong] = problemsOf(`{ name: a, role: finance, sha256: ${HASH}, expires: tomorrow }`);
     expect(wrong).toMatchObject({ key: "server.access.tokens[0].expires", value: "tomorrow" });
     expect(wrong!.allowed).toContain("a date such as 2026-03-01");
@@ -85,7 +85,7 @@ server:
     ]);
   });
 
-  it("stand beside the token of metrics, which is a secret as others are", () => {
+  it("are allowed beside the token of metrics, which is a secret like others", () => {
     expect(read("server: { metricsToken: { env: METRICS_TOKEN } }", { METRICS_TOKEN: "m" }).metricsToken).toBe("m");
     expect(read("").metricsToken).toBeUndefined();
   });

@@ -50,14 +50,14 @@ describe("durations and sizes", () => {
 });
 
 describe("the configuration", () => {
-  it("is whole without a file", () => {
+  it("is complete without a file", () => {
     const { config } = loadConfig(undefined, {});
     expect(config.collector.interval).toBe(30_000);
     expect(config.bus.kind).toBe("embedded");
     expect(config.collector.jobs).toEqual([]);
   });
 
-  it("loads the annotated example, which gives every key there is", () => {
+  it("loads the annotated example, which has every key", () => {
     const config = read(EXAMPLE, EXAMPLE_ENV);
     expect(config.collector.jobs[0]!.targets[1]).toEqual({ address: "10.0.0.2:9400", labels: { node: "gpu-b" } });
     expect(config.bus.kafka!.sasl!.password).toBe("k");
@@ -78,12 +78,12 @@ describe("the configuration", () => {
     }
   });
 
-  it("is described by the committed JSON Schema, which `npm run generate` writes", () => {
+  it("matches the committed JSON Schema, which `npm run generate` writes", () => {
     const committed: unknown = JSON.parse(readFileSync("config/gpu-ledger.schema.json", "utf8"));
     expect(committed).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
   });
 
-  it("tells everything that is wrong at once, each with key, line, value and what is allowed", () => {
+  it("reports all problems at once, each with key, line, value and allowed values", () => {
     const problems = problemsOf(
       [
         "collector:",
@@ -128,7 +128,7 @@ describe("the configuration", () => {
     expect(problems).toHaveLength(7);
   });
 
-  it("says in a sentence that a key is unknown, and of which kind a value must be", () => {
+  it("reports an unknown key and the required kind of a value in a sentence", () => {
     expect(problemsOf("colector: { jobs: [] }\nserver: hello\n").map(describeProblem)).toEqual([
       '  server (line 2): "hello" is not a mapping',
       '  colector (line 1): no such key; see the annotated example; its value is {"jobs":[]}',
@@ -136,7 +136,7 @@ describe("the configuration", () => {
     expect(problemsOf('"hello"').map(describeProblem)).toEqual(['  (the whole file): "hello" is not a mapping']);
   });
 
-  it("tells what is wrong between keys together with what is wrong with single ones", () => {
+  it("reports problems between keys together with those of single keys", () => {
     const problems = problemsOf(
       [
         "colector: {}",
@@ -160,7 +160,7 @@ describe("the configuration", () => {
     );
   });
 
-  it("gives a job's credentials to no namespace that is not named", () => {
+  it("sends a job's credentials only to named namespaces", () => {
     const problemsWith = (kubernetes: string, credentials: string): readonly string[] =>
       problemsOf(`collector: { jobs: [{ name: a, kubernetes: ${kubernetes}, credentials: ${credentials} }] }`).map(
         ({ key, allowed }) => `${key}: ${allowed}`,
@@ -174,7 +174,7 @@ describe("the configuration", () => {
     expect(problemsWith("{ namespaces: ['*'] }", "{}")).toEqual([]);
   });
 
-  it("names a key that is required and missing", () => {
+  it("reports a required key that is missing", () => {
     expect(problemsOf("collector: { jobs: [{}] }")).toEqual([
       { key: "collector.jobs[0].name", line: 1, allowed: "required: a name" },
     ]);
@@ -191,13 +191,13 @@ describe("the configuration", () => {
     ).toEqual(["collector.jobs[0].timeout", "collector.jobs[1].timeout", "collector.jobs[1].name"]);
   });
 
-  it("says where YAML itself is broken", () => {
+  it("reports the place of a YAML error", () => {
     const [problem] = problemsOf("collector:\n  interval: [30s\n");
     expect(problem).toMatchObject({ key: "(YAML)" });
     expect(problem!.line).toBeGreaterThanOrEqual(2);
   });
 
-  it("fills variables, and names those that are not set", () => {
+  it("replaces variables, and reports those that are not set", () => {
     expect(read("cluster: '${REGION}-${STAGE:-dev}'", { REGION: "eu" }).cluster).toBe("eu-dev");
     expect(problemsOf("collector:\n  jobs: [{ name: '${NOBODY}' }]")).toEqual([
       {
@@ -209,7 +209,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("reads secrets from files and variables, and says which cannot be read", () => {
+  it("reads secrets from files and variables, and reports those that cannot be read", () => {
     const withPassword = (password: string) =>
       `collector: { jobs: [{ name: a, credentials: { basic: { username: u, password: ${password} } } }] }`;
     const passwordOf = (given: string, env: NodeJS.ProcessEnv = {}) =>

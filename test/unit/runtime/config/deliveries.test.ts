@@ -18,7 +18,7 @@ function problemOf(text: string): { readonly key: string; readonly allowed: stri
 }
 
 describe("deliveries in the configuration", () => {
-  it("need a name, a schedule and a recipient; all else has a default", () => {
+  it("need a name, a schedule and a recipient; all other keys have a default", () => {
     expect(read("").deliveries).toEqual([]);
     expect(read(withDelivery({})).deliveries).toEqual([
       {
@@ -34,7 +34,7 @@ describe("deliveries in the configuration", () => {
     expect(read(withDelivery({ period: "week" })).deliveries[0]!.report.kind).toBe("showback");
   });
 
-  it("take the secrets of a webhook, its address included, from where secrets are", () => {
+  it("take the secrets of a webhook, including its address, from files or variables", () => {
     const url = "https://hooks.example.com/T0/abc";
     const webhook = { url: { env: "HOOK" }, bearerToken: "b", signingSecret: { env: "SIGN" }, timeout: "5s" };
     const { to } = read(withDelivery({ to: [{ name: "hook", webhook }] }), { HOOK: url, SIGN: "s" }).deliveries[0]!;
@@ -42,7 +42,7 @@ describe("deliveries in the configuration", () => {
   });
 
   it.each(["0 6 3 * *", "*/15 0-6 * JAN,FEB MON-FRI", "0 6 L * *", "0 6 * * 1#1", "30 2 29 2 *"])(
-    "know the schedule %s",
+    "accept the schedule %s",
     (schedule) => expect(problemOf(withDelivery({ schedule }))).toBeUndefined(),
   );
 
@@ -88,14 +88,14 @@ describe("deliveries in the configuration", () => {
     [{ to: [{ name: "a", webhook: { url: "ftp://x" } }] }, "to[0].webhook.url", "an http:// or https:// address"],
     [{ to: [{ name: "a", webhook: { url: "http://a:b@x" } }] }, "to[0].webhook.url", "without a user name"],
     [{ giveUpAfter: "1s" }, "giveUpAfter", "a duration from 1m to 30d"],
-  ])("name what is wrong with %j", (more, key, allowed) => {
+  ])("report the problem of %j", (more, key, allowed) => {
     expect(problemOf(withDelivery(more))).toEqual({
       key: `deliveries[0].${key}`,
       allowed: expect.stringContaining(allowed) as string,
     });
   });
 
-  it("have names of their own", () => {
+  it("have unique names", () => {
     expect(problemOf(JSON.stringify({ deliveries: [DELIVERY, DELIVERY] }))).toEqual({
       key: "deliveries[1].name",
       allowed: "a name that no other delivery has",

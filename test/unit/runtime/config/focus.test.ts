@@ -3,8 +3,8 @@ import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
 
 const read = (text: string) => parseConfig(text, { source: "test", folder: ".", env: {} }).focus;
 
-describe("whom FOCUS rows name", () => {
-  it("is nobody who invoices, unless the configuration says so", () => {
+describe("the parties in FOCUS rows", () => {
+  it("do not include an invoice issuer, unless the configuration has one", () => {
     const named = { billingAccountId: "gpu-ledger", serviceName: "GPU time", serviceProvider: "GPU platform" };
     expect(read("")).toEqual(named);
     expect(read("focus: { invoiceIssuer: Finance, hostProvider: AWS }")).toEqual({
@@ -17,7 +17,7 @@ describe("whom FOCUS rows name", () => {
   it.each([
     ['focus: { invoiceIssuer: "" }', `focus.invoiceIssuer (line 1): "" is not the issuer of the teams' invoices`],
     ["focus: { issuer: Finance }", "focus.issuer"],
-  ])("is refused by its key: %s", (text, sentence) => {
+  ])("are refused by key: %s", (text, sentence) => {
     expect(() => read(text)).toThrow(ConfigError);
     expect(() => read(text)).toThrow(sentence);
   });

@@ -10,7 +10,7 @@ const problems = (text: string, format: "yaml" | "csv"): readonly string[] => {
 const LINE = "account: main, instanceType: p4d.24xlarge, capacityType: spot, currency: USD";
 
 describe("an invoice", () => {
-  it("is a list in YAML, its amounts exact decimals in quotes", () => {
+  it("is a list in YAML with exact decimals in quotes as amounts", () => {
     expect(readInvoice(`- { ${LINE}, amount: "12345.678900001" }`, "yaml")).toEqual({
       value: [
         {
@@ -25,7 +25,7 @@ describe("an invoice", () => {
     });
   });
 
-  it("is CSV with the same columns in any order, also as a spreadsheet with semicolons writes it", () => {
+  it("is CSV with the same columns in any order, also with the semicolons of a spreadsheet", () => {
     const csv = "\uFEFFamount;account;instanceType;capacityType;currency\n-1.50;main;p5;on-demand;EUR\n";
     expect(readInvoice(csv, "csv")).toMatchObject({
       value: [{ account: "main", amount: -1_500_000_000n, currency: "EUR" }],

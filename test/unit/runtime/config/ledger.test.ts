@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const read = (text: string): Config => parseConfig(text, { source: "test", folder, env: {} });
 const ledger = (text: string): Ledger => ledgerOf(read(text));
 
-/** What is wrong with a configuration, a line for each problem; empty where nothing is. */
+/** The problems of a configuration, a line for each; empty if there are none. */
 function wrongWith(text: string): readonly string[] {
   try {
     read(text);
@@ -39,7 +39,7 @@ function wrongWith(text: string): readonly string[] {
   }
 }
 
-describe("a configuration that says nothing of bills", () => {
+describe("a configuration without ledger keys", () => {
   it("has an empty book in USD, the default policy, the usual labels and the third of the month", () => {
     const { book, policies, energy, closing, owners } = ledger("");
     expect(book).toEqual({ currency: "USD", prices: [], commitments: [], fixed: [], rates: [], markup: [] });
@@ -53,7 +53,7 @@ describe("a configuration that says nothing of bills", () => {
     ]);
   });
 
-  it("is plain data, which a child process can be sent", () => {
+  it("is plain data that can be sent to a child process", () => {
     const example = parseConfig(readFileSync("config/gpu-ledger.example.yaml", "utf8"), {
       source: "example",
       folder: "config",
@@ -69,7 +69,7 @@ describe("a configuration that says nothing of bills", () => {
 describe("a price book", () => {
   const entry = (price: string): string => `prices:\n  - { match: {}, from: 2026-01-01, per: gpu-hour, ${price} }\n`;
 
-  it("stands in the configuration, or in a file beside it with a currency of its own", () => {
+  it("is in the configuration, or in a file beside it with a currency of its own", () => {
     expect(ledger(`currency: EUR\n${entry('list: "2"')}`).book).toEqual(ledger("pricesFile: book.yaml").book);
     expect(ledger("currency: EUR\npricesFile: book.yaml").book.currency).toBe("EUR");
   });
@@ -91,7 +91,7 @@ describe("a price book", () => {
       "currency: USD\npricesFile: book.yaml",
       `currency (line 1): "USD" is not the currency of pricesFile, which is EUR`,
     ],
-  ])("can have %s, which is refused", (_, text, sentence) => {
+  ])("is refused with %s", (_, text, sentence) => {
     expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
   });
 
@@ -127,13 +127,13 @@ describe("owners", () => {
     ["a file with a mistake", "ownersFile: broken.csv", "first error: (row) (line 2): required: a value of team"],
     ["a file that contradicts itself", "ownersFile: torn.csv", `line 2 gives team "nlp" and line 3 "speech"`],
     ["an empty team in the register", `register: [""]`, `register[0] (line 1): "" is not a team`],
-  ])("can have %s, which is refused", (_, text, sentence) => {
+  ])("are refused with %s", (_, text, sentence) => {
     expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
   });
 });
 
 describe("policies", () => {
-  it("begin with the billing one, whose bills are kept; the first where none says so", () => {
+  it("begin with the billing policy, whose bills are kept; the first one is billing by default", () => {
     const named = (text: string) => ledger(text).policies.map(({ name, keep }) => [name, keep]);
     expect(named("policies: [{ name: a }, { name: b, billing: true }, { name: c, keep: true }]")).toEqual([
       ["b", true],
@@ -146,7 +146,7 @@ describe("policies", () => {
     ]);
   });
 
-  it("have the default's values where they say nothing", () => {
+  it("have the default values for missing keys", () => {
     expect(ledger("policies: [{ name: default }]").policies).toEqual([{ ...DEFAULT_POLICY, keep: true }]);
     expect(ledger("policies: [{ name: a, payers: { idle: platform } }]").policies[0].payers.idle).toBe("platform");
   });
@@ -225,7 +225,7 @@ describe("energy", () => {
 });
 
 describe("closing", () => {
-  it("waits for late data as long as raw rows are kept, less a day, and 35 days at most", () => {
+  it("waits for late data for the retention of raw rows minus a day, and 35 days at most", () => {
     expect(ledger("store: { rawDays: 10 }").closing.latenessMillis).toBe(9 * DAY);
     expect(ledger("closing: { day: 5, lateness: 39d }").closing).toEqual({ day: 5, latenessMillis: 39 * DAY });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readOwnersFile } from "../../../../runtime/config/owners-file.ts";
 import { describeProblem } from "../../../../runtime/config/yaml.ts";
 
-/** What is wrong with a file, a line for each problem; empty where nothing is. */
+/** The problems of a file, a line for each; empty if there are none. */
 function wrongWith(...lines: readonly string[]): readonly string[] {
   const read = readOwnersFile(lines.join("\n"));
   return "value" in read ? [] : read.problems.map((problem) => describeProblem(problem).trim());
@@ -33,20 +33,20 @@ describe("the file of owners", () => {
     });
   });
 
-  it("can leave out what stands at the end of a row", () => {
+  it("can leave out empty cells at the end of a row", () => {
     expect(readOwnersFile("kind,match,team,costCenter,from\nworkload,train,nlp")).toMatchObject({
       value: [{ kind: "workload", values: { team: "nlp" } }],
     });
   });
 
-  it("is given as an example that has every kind and every column", () => {
+  it("has an example with every kind and every column", () => {
     const read = readOwnersFile(readFileSync("config/owners.example.csv", "utf8"));
     expect(read).toMatchObject({ value: { length: 6 } });
   });
 });
 
-describe("what is wrong with a file of owners", () => {
-  it("is said all at once, with the column, the line, the value and what is allowed", () => {
+describe("a problem of a file of owners", () => {
+  it("is reported together with all others, with the column, the line, the value and the allowed values", () => {
     expect(
       wrongWith(
         "kind,match,team,from,until",
@@ -76,7 +76,7 @@ describe("what is wrong with a file of owners", () => {
     expect(wrongWith(header, "namespace,lab,nlp")).toContainEqual(expect.stringContaining(sentence));
   });
 
-  it("can be that it is no CSV", () => {
+  it("can be that the file is not CSV", () => {
     expect(wrongWith("kind,match,team", `namespace,"lab,nlp`)).toEqual([expect.stringMatching(/^\(CSV\): .*quote/i)]);
   });
 });

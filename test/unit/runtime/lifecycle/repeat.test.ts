@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
 import { repeat } from "../../../../runtime/lifecycle/repeat.ts";
 
-it("goes on after a turn that fails, at once or later, and tells of it", async () => {
+it("repeated work continues after a failed run, immediate or later, and reports the failure", async () => {
   const errors: unknown[] = [];
   let turns = 0;
   const work = (): Promise<void> => {
@@ -17,7 +17,7 @@ it("goes on after a turn that fails, at once or later, and tells of it", async (
   expect(errors).toEqual([new Error("at once"), new Error("later")]);
 });
 
-it("leaves out turns that come due while one lasts, and its end neither waits for it nor begins another", async () => {
+it("runs that come due during another run are skipped, and the end neither waits for a run nor begins one", async () => {
   let [begun, ended] = [0, 0];
   const repeated = repeat(
     5,

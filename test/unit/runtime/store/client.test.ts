@@ -10,7 +10,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** A client of a store that goes in the middle of its answer. */
+/** A client of a store that ends in the middle of its answer. */
 async function storeThatGoes(): Promise<StoreClient> {
   server = createServer((socket) => {
     socket.on("error", () => {});
@@ -36,7 +36,7 @@ it.each<[string, (client: StoreClient) => Promise<unknown>]>([
   ["portions", (client) => all(client.stream("SELECT 1"))],
   ["bytes", (client) => all(client.bytes("SELECT 1", {}, "CSV"))],
   ["a command", (client) => client.command("SELECT 1")],
-])("is worth another try, where the store goes in the middle of its answer: %s", async (_, ask) => {
+])("an error is retryable if the store ends in the middle of its answer: %s", async (_, ask) => {
   store = await storeThatGoes();
   await expect(ask(store)).rejects.toMatchObject({ name: "StoreError", retriable: true });
 });

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inPieces } from "../../../../runtime/store/long-parameters.ts";
 
-/** What a server takes of a field. */
+/** The maximum bytes of a field for a server. */
 const MOST_BYTES = 131_072;
 
 describe("a statement's long parameters", () => {
-  it("go in pieces that a server takes, and come together as they were", () => {
+  it("are sent in pieces that a server accepts, and are joined to the original", () => {
     const element = fc.string({ unit: "grapheme", minLength: 60, maxLength: 400 });
     fc.assert(
       fc.property(fc.array(element, { minLength: 600, maxLength: 800 }), (names) => {
@@ -38,7 +38,7 @@ describe("a statement's long parameters", () => {
     );
   });
 
-  it("are no longer than a server takes, whatever has to be escaped in them", () => {
+  it("are no longer than a server accepts, for any characters that are escaped", () => {
     const names = Array.from({ length: 2_000 }, () => `'\\'`.repeat(10));
     const { parameters } = inPieces({ sql: "{names:Array(String)}", parameters: { names } });
     for (const piece of Object.values(parameters) as string[][]) {
@@ -48,7 +48,7 @@ describe("a statement's long parameters", () => {
     }
   });
 
-  it("are left as they are where they are short", () => {
+  it("stay unchanged if they are short", () => {
     const short = { sql: "SELECT {names:Array(String)}", parameters: { names: ["a", "b"] } };
     expect(inPieces(short)).toEqual(short);
   });

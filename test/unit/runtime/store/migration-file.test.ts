@@ -26,15 +26,15 @@ describe("splitting a migration", () => {
   });
 });
 
-describe("what is still to be applied", () => {
-  it("is everything in an empty store, the rest in one that is behind, nothing in one that is up to date", () => {
+describe("the pending migrations", () => {
+  it("are all in an empty store, the rest in one that is behind, and none in one that is up to date", () => {
     const files = [file(1), file(2), file(3)];
     expect(pendingMigrations(files, []).map(({ number }) => number)).toEqual([1, 2, 3]);
     expect(pendingMigrations(files, [recorded(1)]).map(({ number }) => number)).toEqual([2, 3]);
     expect(pendingMigrations(files, [recorded(1), recorded(2), recorded(3)])).toEqual([]);
   });
 
-  it("is refused, with the file's name, where a file was changed, is gone, was skipped, or is newer than this release", () => {
+  it("are refused, with the file's name, if a file was changed, is gone, was skipped, or is newer than this release", () => {
     expect(() => pendingMigrations([file(1, "other")], [recorded(1)])).toThrow(/0001_step.sql was changed/);
     expect(() => pendingMigrations([file(1), file(3)], [recorded(2)])).toThrow(/has 0002_step.sql/);
     expect(() => pendingMigrations([file(1), file(2)], [recorded(2)])).toThrow(/0001_step.sql was never applied/);
@@ -44,7 +44,7 @@ describe("what is still to be applied", () => {
 });
 
 describe("the migrations of this release", () => {
-  it("only add, so that processors of a former one go on inserting", async () => {
+  it("only add, so that processors of a former release can still insert", async () => {
     const statements = (await loadMigrations(MIGRATIONS_FOLDER)).flatMap((migration) => migration.statements);
     const changing = statements
       .map((statement) => [...sqlTokens(statement)].map(({ text }) => text.toUpperCase()).join(" "))

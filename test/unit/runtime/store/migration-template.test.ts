@@ -26,7 +26,7 @@ describe("the placeholders of a migration", () => {
     );
   });
 
-  it("keep rows for the configured days, and for ever where the days are 0", () => {
+  it("keep rows for the configured days, and forever if the days are 0", () => {
     expect(renderTemplate("$TTL(raw, toDateTime(least(a, b))) SETTINGS x = 1", single)).toBe(
       "TTL toDateTime(least(a, b)) + INTERVAL 40 DAY SETTINGS x = 1",
     );
@@ -37,7 +37,7 @@ describe("the placeholders of a migration", () => {
     expect(renderTemplate("$DATABASE", { ...single, database: "a`; DROP" })).toBe("`a\\`; DROP`");
   });
 
-  it("are refused where they are unknown, incomplete or out of range", () => {
+  it("are refused if they are unknown, incomplete or out of range", () => {
     expect(() => renderTemplate("$CLUSTER", single)).toThrow(/\$CLUSTER is no placeholder/);
     expect(() => renderTemplate("$ENGINE MergeTree", single)).toThrow(/needs its arguments/);
     expect(() => renderTemplate("$ENGINE(Memory)", single)).toThrow(/MergeTree family/);

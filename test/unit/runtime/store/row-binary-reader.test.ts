@@ -59,7 +59,7 @@ function read({ uint8, uint16, uint32, uint64, bool, string, dateTime64Millis, a
   };
 }
 
-/** Bytes as they arrive: cut at places that have nothing to do with rows. */
+/** Bytes in the pieces of a network: the cuts do not depend on rows. */
 async function* cut(bytes: Uint8Array, places: readonly number[]): AsyncGenerator<Uint8Array> {
   const at = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
   for (const [index, until] of at.slice(1).entries()) yield bytes.slice(at[index], until);
@@ -72,7 +72,7 @@ async function all(parts: AsyncIterable<Uint8Array>): Promise<readonly Row[]> {
 }
 
 describe("the RowBinary reader", () => {
-  it("reads what was written, wherever its bytes are cut", async () => {
+  it("reads the written rows, for any cuts of the bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow, { maxLength: 5 }), fc.array(fc.nat()), async (rows, places) => {
         expect(await all(cut(written(rows), places))).toEqual(rows);
@@ -81,7 +81,7 @@ describe("the RowBinary reader", () => {
     );
   });
 
-  it("refuses an answer that ends within a row, and passes on what reading a row throws", async () => {
+  it("refuses an answer that ends within a row, and passes on an exception from a row", async () => {
     const [row] = fc.sample(anyRow, { seed: 7, numRuns: 1 });
     const bytes = written([row!, row!]);
     await expect(all(cut(bytes.slice(0, -1), [40]))).rejects.toThrow("ends within a row");

@@ -8,7 +8,7 @@ const fromServer = (code: number, message = "text") =>
 const fromSocket = (code: string) => storeErrorOf(Object.assign(new Error(code), { code }));
 
 describe("errors of the store", () => {
-  it("get a code and whether a retry can help from ClickHouse's number", () => {
+  it("get a code, and whether a retry can help, from ClickHouse's number", () => {
     expect(fromServer(60)).toMatchObject({ code: "not-migrated", retriable: false });
     expect(fromServer(27)).toMatchObject({ code: "rejected", retriable: false });
     expect(fromServer(516)).toMatchObject({ code: "denied", retriable: false });
@@ -19,7 +19,7 @@ describe("errors of the store", () => {
     expect(fromServer(999)).toMatchObject({ code: "unavailable", retriable: true });
   });
 
-  it("tell too many parts, which passes, from one insert into too many partitions, which does not", () => {
+  it("distinguish too many parts, which passes, from one insert into too many partitions, which does not", () => {
     expect(fromServer(252, "Too many parts (300)")).toMatchObject({ code: "overloaded", retriable: true });
     expect(fromServer(252, "Too many partitions for single INSERT block")).toMatchObject({
       code: "rejected",
@@ -27,20 +27,20 @@ describe("errors of the store", () => {
     });
   });
 
-  it("are about reaching the store where the socket failed", () => {
+  it("have the code unavailable or timeout if the socket failed", () => {
     expect(fromSocket("ECONNREFUSED")).toMatchObject({ code: "unavailable", retriable: true });
     expect(fromSocket("ECONNRESET")).toMatchObject({ code: "unavailable", retriable: true });
     expect(storeErrorOf(new Error("socket hang up"))).toMatchObject({ code: "unavailable", retriable: true });
     expect(storeErrorOf(new Error("Timeout error."))).toMatchObject({ code: "timeout", retriable: true });
   });
 
-  it("are about reaching the store where something else answers in its place, and about us where we are wrong", () => {
+  it("have the code unavailable if another program answers, and rejected for a bug of ours", () => {
     const page = "<html><body><h1>502 Bad Gateway</h1></body></html>";
     expect(storeErrorOf(new Error(page))).toMatchObject({ code: "unavailable", retriable: true });
     expect(storeErrorOf(new TypeError("x is not a function"))).toMatchObject({ code: "rejected", retriable: false });
   });
 
-  it("keep their cause, and stay what they are when they pass through twice", () => {
+  it("keep their cause, and stay the same when they are converted twice", () => {
     const cause = new Error("socket hang up");
     const error = storeErrorOf(cause);
     expect(error.cause).toBe(cause);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { serializeError } from "../../../../runtime/telemetry/log.ts";
 
 describe("an error in a log", () => {
-  it("says with its message what caused it, and once where both say the same", () => {
+  it("has its message and its cause, and the text once if both have the same", () => {
     const cause = new Error("connect ECONNREFUSED");
     expect(serializeError(new Error("the server is away", { cause }))).toMatchObject({
       message: "the server is away: connect ECONNREFUSED",

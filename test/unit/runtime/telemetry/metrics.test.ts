@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { createMetrics, METRIC_DEFINITIONS } from "../../../../runtime/telemetry/metrics.ts";
 import { createRate } from "../../../../runtime/telemetry/rate.ts";
 
-describe("the metrics of the program's own", () => {
-  it("are exported as the table defines them, and nothing else is", async () => {
+describe("the program's own metrics", () => {
+  it("are exported as the table defines them, without any others", async () => {
     const registry = new Registry();
     createMetrics(registry);
     const exported = await registry.getMetricsAsJSON();
@@ -14,7 +14,7 @@ describe("the metrics of the program's own", () => {
     );
   });
 
-  it("stand in docs/metrics.md, which `npm run generate` writes", () => {
+  it("are in docs/metrics.md, which `npm run generate` writes", () => {
     const documented = [
       ...readFileSync("docs/metrics.md", "utf8").matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm),
     ];

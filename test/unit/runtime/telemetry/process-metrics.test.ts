@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { registerProcessMetrics } from "../../../../runtime/telemetry/process-metrics.ts";
 
-test("a process tells of its memory, its processor and how long its event loop kept a scrape waiting", async () => {
+test("a process exports its memory, its processor time and the delay of a scrape by its event loop", async () => {
   const registry = new Registry();
   registerProcessMetrics(registry);
   const text = await registry.metrics();
@@ -14,9 +14,9 @@ test("a process tells of its memory, its processor and how long its event loop k
   expect(lags.map(({ name }) => name)).toEqual(["nodejs_eventloop_lag_seconds"]);
 });
 
-test("it is not woken for that", async () => {
+test("these metrics do not wake the process", async () => {
   registerProcessMetrics(new Registry());
-  // The library's own timer wakes it a hundred times a second, always; what else there is, as tests that ended, is over soon.
+  // The library's own timer wakes the process a hundred times a second. Other timers, such as those of ended tests, are over soon.
   const wokenWithin = async (): Promise<number> => {
     const before = resourceUsage().voluntaryContextSwitches;
     await setTimeout(500);

@@ -12,7 +12,7 @@ const VIEWS = {
 const servers: StatusServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
 
-/** Who a server thinks asks it, where a proxy on this machine says that it asks for another one. */
+/** The client address that a server sees if a proxy on this machine forwards a request of another client. */
 async function seenBehind(trustProxy: readonly string[]): Promise<string> {
   const server = await startStatusServer(
     "127.0.0.1:0",
@@ -25,7 +25,7 @@ async function seenBehind(trustProxy: readonly string[]): Promise<string> {
   return (await fetch(`${server.url}/who`, { headers })).text();
 }
 
-it("believes a proxy of the configuration for whom it asks, and nobody else", async () => {
+it("only a proxy of the configuration may set the client's address", async () => {
   expect(await seenBehind(["127.0.0.0/8"])).toBe("https 203.0.113.9");
   expect(await seenBehind(["10.0.0.0/8"])).toBe("http 127.0.0.1");
   expect(await seenBehind([])).toBe("http 127.0.0.1");

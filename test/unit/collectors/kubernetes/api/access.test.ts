@@ -25,7 +25,7 @@ function kubeconfigIn(folder: string, user: object): string {
 describe("the access to a cluster", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it("has the token of the user's token file, before one in the kubeconfig, and the new one when it rotates", async () => {
+  it("uses the token of the user's token file before one in the kubeconfig, and the new token after a rotation", async () => {
     const folder = temporaryFolder("kubeconfig");
     writeFileSync(join(folder, "token"), "first\n");
     const access = createKubeAccess({ file: kubeconfigIn(folder, { token: "inline", tokenFile: "token" }) });
@@ -35,20 +35,20 @@ describe("the access to a cluster", () => {
     expect((await access(true)).headers).toEqual({ authorization: "Bearer second-one" });
   });
 
-  it("looks for the token file where kubectl looks for kubeconfigs", async () => {
+  it("finds the token file at the place where kubectl finds kubeconfigs", async () => {
     const folder = temporaryFolder("kubeconfig");
     writeFileSync(join(folder, "token"), "t");
     vi.stubEnv("KUBECONFIG", kubeconfigIn(folder, { tokenFile: join(folder, "token") }));
     expect((await createKubeAccess({})(false)).headers).toEqual({ authorization: "Bearer t" });
   });
 
-  it("fails where the token file cannot be read", async () => {
+  it("fails if the token file cannot be read", async () => {
     const folder = temporaryFolder("kubeconfig");
     const access = createKubeAccess({ file: kubeconfigIn(folder, { tokenFile: "no-such-file" }) });
     await expect(access(false)).rejects.toThrow("no-such-file");
   });
 
-  it("is refused in a sentence where there is neither a kubeconfig nor a service account", async () => {
+  it("is refused with a sentence if there is neither a kubeconfig nor a service account", async () => {
     vi.stubEnv("KUBECONFIG", undefined);
     vi.stubEnv("HOME", "/nowhere");
     await expect(createKubeAccess({})(false)).rejects.toThrow(

@@ -22,7 +22,7 @@ const places = fc.array(fc.nat(100_000), { maxLength: 40 });
 const objects = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { maxLength: 8 });
 
 describe("a list that arrives in pieces", () => {
-  it("is cut into the items that JSON.parse finds in it, wherever the pieces end and however it is written", () => {
+  it("is cut into the same items as by JSON.parse, for any pieces and any formatting", () => {
     fc.assert(
       fc.property(
         objects,
@@ -43,7 +43,7 @@ describe("a list that arrives in pieces", () => {
     );
   });
 
-  it("keeps brackets, quotes and the word items apart from what they are inside of texts and of items", () => {
+  it("does not confuse brackets, quotes and the word items inside of texts and items", () => {
     const list = {
       items: [{ items: [{ a: '"items":[{' }], "}]": "\\" }, { b: [[], {}] }],
       metadata: { resourceVersion: "1", items: [1], continue: "é]" },
@@ -54,7 +54,7 @@ describe("a list that arrives in pieces", () => {
     });
   });
 
-  it("that ends in the middle is no list", () => {
+  it("that ends in the middle is not a list", () => {
     const scanner = createListScanner();
     scanner.feed(Buffer.from('{"items":[{"a":1},{"b"'));
     expect(() => scanner.rest()).toThrow(SyntaxError);
@@ -62,7 +62,7 @@ describe("a list that arrives in pieces", () => {
 });
 
 describe("a stream of lines", () => {
-  it("is cut at its line feeds, wherever the pieces end", () => {
+  it("is cut at its line feeds, for any pieces", () => {
     const line = fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "));
     fc.assert(
       fc.property(fc.array(line), line, places, (lines, unfinished, at) => {

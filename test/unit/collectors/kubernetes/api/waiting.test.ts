@@ -4,7 +4,7 @@ import { createApiBackOff } from "../../../../../collectors/kubernetes/api/api-b
 import { createServerClock } from "../../../../../collectors/kubernetes/api/server-clock.ts";
 
 describe("the pauses between attempts", () => {
-  it("double from 0.8 to 30 s, are drawn from their upper half, and begin anew after a success", () => {
+  it("double from 0.8 to 30 s, are drawn from their upper half, and start again after a success", () => {
     const longest = createApiBackOff(() => 1);
     expect(Array.from({ length: 8 }, () => longest.next())).toEqual([
       800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000,
@@ -15,13 +15,13 @@ describe("the pauses between attempts", () => {
     expect(shortest.next()).toBe(400);
   });
 
-  it("are never shorter than what the server asked for", () => {
+  it("are never shorter than the server's Retry-After", () => {
     expect(createApiBackOff(() => 0).next(7_000)).toBe(7_000);
   });
 });
 
-describe("an answer that is an error", () => {
-  it("carries the server's own words, a code, and how long it wants to be left alone", () => {
+describe("an error answer", () => {
+  it("has the server's own message, a code, and the requested pause", () => {
     const body = JSON.stringify({ kind: "Status", message: 'pods is forbidden: User "x" cannot list', code: 403 });
     expect(apiErrorOf(403, body)).toMatchObject({ code: "forbidden", retriable: false, message: /cannot list/ });
     expect(apiErrorOf(429, "", "3")).toMatchObject({
@@ -40,7 +40,7 @@ describe("the server's clock", () => {
   const now = Date.UTC(2026, 10, 21, 6, 0, 0);
   const clock = { nowMillis: () => now, monotonicMillis: () => 0 };
 
-  it("is followed where it is minutes apart", () => {
+  it("is used if it differs by minutes", () => {
     const server = createServerClock(clock);
     server.observe(new Date(now + 300_000).toUTCString(), 40);
     expect(server.skewMillis).toBe(300_520);
@@ -49,7 +49,7 @@ describe("the server's clock", () => {
     expect(server.skewMillis).toBe(-299_480);
   });
 
-  it("is this machine's where the difference is below what a Date can tell, or there is none", () => {
+  it("is replaced by this machine's if the difference is below the precision of a Date header, or if there is no Date", () => {
     const server = createServerClock(clock);
     server.observe(new Date(now + 1_000).toUTCString(), 40);
     server.observe(undefined, 40);

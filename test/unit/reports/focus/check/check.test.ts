@@ -30,7 +30,7 @@ describe("the check of a FOCUS file", () => {
     expect(await check(ROWS)).toEqual({ rows: 4, count: 0, violations: [] });
   });
 
-  it("names the rule, the row and the column, and what stands there", async () => {
+  it("names the rule, the row and the column, and the value", async () => {
     const { count, violations } = await check([ROWS[0]!, { ...ROWS[1]!, PricingCategory: "Spot" }, ...ROWS.slice(2)]);
     expect({ count, violations }).toEqual({
       count: 1,
@@ -61,7 +61,7 @@ describe("the check of a FOCUS file", () => {
     }
   });
 
-  it("wants all of an origin's rows where nothing was left out, and no more than all of it elsewhere", async () => {
+  it("requires all rows of an origin if nothing was left out, and otherwise at most the whole origin", async () => {
     const some = [ROWS[0]!, ROWS[2]!];
     expect((await check(some, { sums: {} })).violations.map(({ rule, row }) => [rule, row])).toEqual([
       ["ratios", 1],
@@ -71,7 +71,7 @@ describe("the check of a FOCUS file", () => {
     expect((await check([ROWS[0]!, ROWS[0]!], { sums: {}, isWhole: false })).count).toBe(1);
   });
 
-  it.each(Object.keys(SUMS))("finds that %s does not add up to what it is to", async (column) => {
+  it.each(Object.keys(SUMS))("finds that %s does not add up to its expected value", async (column) => {
     const { violations } = await check(ROWS, { sums: { ...SUMS, [column]: "5.000000001" } });
     expect(violations).toMatchObject([
       { rule: "sums", column, found: expect.stringMatching(/ and not 5\.000000001$/) as string },
@@ -99,7 +99,7 @@ describe("the check of a FOCUS file", () => {
     expect(violations).toContainEqual(expect.objectContaining({ rule, column, row: 0 }));
   });
 
-  it("finds a row that lacks a cell, and a file without heads", async () => {
+  it("finds a row that lacks a cell, and a file without a header", async () => {
     async function* lines(): AsyncGenerator<WrittenCells> {
       yield heads;
       yield heads.slice(1).map((name) => ROWS[0]![name]!);
@@ -113,7 +113,7 @@ describe("the check of a FOCUS file", () => {
     });
   });
 
-  it("tells the first twenty, and how many there are", async () => {
+  it("lists the first twenty, with the total number", async () => {
     const many = Array.from({ length: 15 }, () => ({
       ...ROWS[0]!,
       AllocatedMethodDetails: null,

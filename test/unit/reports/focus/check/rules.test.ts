@@ -14,7 +14,7 @@ const [correction] = writtenRows([partOf({ origin: { ...GPU, isCorrection: true 
   WrittenRow,
 ];
 
-/** For each rule, what a row has that breaks it, and the column in which it is told. */
+/** For each rule, the values of a row that violates it, and the column of the violation. */
 const BREAKS: Readonly<
   Record<string, readonly { readonly given: WrittenRow; readonly in: string; readonly of?: WrittenRow }[]>
 > = {
@@ -114,11 +114,11 @@ const BREAKS: Readonly<
 };
 
 describe("a rule of FOCUS", () => {
-  it("is broken in one way at least by a row of these tests", () => {
+  it("is violated in at least one way by a row of these tests", () => {
     expect(ROW_CHECKS.map(({ id }) => id)).toEqual(Object.keys(BREAKS));
   });
 
-  it("has a sentence that says it, and the columns that it is about", () => {
+  it("has a sentence for the rule, and its columns", () => {
     expect(ROW_CHECKS.every(({ says, columns }) => says !== "" && columns.length > 0)).toBe(true);
     expect(new Set(ROW_CHECKS.map(({ id }) => id)).size).toBe(ROW_CHECKS.length);
   });
@@ -128,11 +128,11 @@ describe("a rule of FOCUS", () => {
   });
 
   const broken = ROW_CHECKS.flatMap((rule) => (BREAKS[rule.id] ?? []).map((each) => ({ ...each, rule, id: rule.id })));
-  it.each(broken)("is told in its column: $id by $given", ({ rule, given, in: column, of = held }) => {
+  it.each(broken)("is reported in its column: $id by $given", ({ rule, given, in: column, of = held }) => {
     expect(rule.brokenIn({ ...of, ...given })).toBe(column);
   });
 
-  it("holds products to 10⁻⁹, and not closer", () => {
+  it("compares products to 10⁻⁹, and no closer", () => {
     const rule = ROW_CHECKS.find(({ id }) => id === "ListCost-product")!;
     expect(rule.brokenIn({ ...held, ListCost: "54.000000001" })).toBeUndefined();
     expect(rule.brokenIn({ ...held, ListCost: "53.999999999" })).toBeUndefined();

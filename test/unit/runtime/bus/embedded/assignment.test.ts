@@ -10,8 +10,8 @@ const countsOf = (owners: Readonly<Record<string, string>>, members: readonly st
 
 const memberLists = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f"), { minLength: 1, maxLength: 6 });
 
-describe("sharing partitions out", () => {
-  it("gives every partition to one subscriber, counts differing by one at most", () => {
+describe("the assignment of partitions", () => {
+  it("gives every partition to one subscriber, with counts that differ by at most one", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40 }), memberLists, memberLists, (partitions, before, after) => {
         const owners = balance(everyone(partitions, after), balance(everyone(partitions, before), {}));
@@ -23,7 +23,7 @@ describe("sharing partitions out", () => {
     );
   });
 
-  it("moves to a new member no more than its share, and nothing between the others", () => {
+  it("moves only its share to a new member, and nothing between the others", () => {
     const before = balance(everyone(12, ["a", "b", "c"]), {});
     const after = balance(everyone(12, ["a", "b", "c", "d"]), before);
     const moved = names(12).filter((name) => before[name] !== after[name]);
@@ -41,7 +41,7 @@ describe("sharing partitions out", () => {
     expect(balance(subscribers, { "y/0": "a" })).toEqual({ "x/0": "a", "x/1": "a", "x/2": "a", "y/0": "b" });
   });
 
-  it("does not depend on the order in which members and partitions are named", () => {
+  it("does not depend on the order of members and partitions", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), memberLists, (partitions, members) => {
         const forward = balance(everyone(partitions, members), {});

@@ -21,7 +21,7 @@ const leave = (state: GroupState, id: string) => rebalance(withoutMember(state, 
 const takeAll = (state: GroupState, id: string) => withHolder(state, id, takeable(state, id));
 
 describe("a group's state", () => {
-  it("does not let a member take what another still holds, and lets it once that one has let go", () => {
+  it("does not let a member take a partition that another one still holds, until that one has let go", () => {
     const alone = takeAll(join(EMPTY_GROUP, "a"), "a");
     const joined = join(alone, "b");
     expect(takeable(joined, "b")).toEqual([]);
@@ -31,7 +31,7 @@ describe("a group's state", () => {
     expect(takeable(released, "b").toSorted()).toEqual(leaving.toSorted());
   });
 
-  it("frees what a member held when it is gone", () => {
+  it("frees a member's partitions when the member is gone", () => {
     const two = join(takeAll(join(EMPTY_GROUP, "a"), "a"), "b");
     expect(takeable(leave(two, "a"), "b")).toHaveLength(PARTITIONS);
   });
@@ -40,7 +40,7 @@ describe("a group's state", () => {
     expect(leave(join(join(EMPTY_GROUP, "a"), "b"), "a").generation).toBe(3);
   });
 
-  it("finds members dead after their session, and those whose clock is from before the machine's start", () => {
+  it("finds members dead after their session, and members with a clock from before the machine's start", () => {
     const state = withMember(
       withMember(withMember(EMPTY_GROUP, "silent", { topics: [], aliveAtMillis: 1_000 }), "alive", {
         topics: [],
@@ -53,7 +53,7 @@ describe("a group's state", () => {
     expect(expiredMembers(state, 4_000, 3_000)).toEqual(["other boot"]);
   });
 
-  it("never has two holders of a partition, and in the end every partition has its owner, whoever comes and goes", () => {
+  it("never has two holders of a partition, and finally every partition has an owner, for any members that come and go", () => {
     const event = fc.record({
       kind: fc.constantFrom("join", "leave", "take", "release"),
       member: fc.constantFrom("a", "b", "c", "d"),

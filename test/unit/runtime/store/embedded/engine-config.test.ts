@@ -9,7 +9,7 @@ import { storeFolder } from "../../../../../runtime/store/embedded/store-folder.
 import { temporaryFolder } from "../../../../support/folder.ts";
 
 describe("the engine's configuration", () => {
-  it("grants no source outside of the database", () => {
+  it("allows no source outside of the database", () => {
     const users = renderUsers();
     for (const source of [
       "FILE",
@@ -28,7 +28,7 @@ describe("the engine's configuration", () => {
     expect(users).toContain("GRANT TABLE ENGINE ON ReplacingMergeTree");
   });
 
-  it("stays XML where the folder's name is not", () => {
+  it("is valid XML also if the folder's name has special characters", () => {
     const config = renderConfig(storeFolder("/data/<a & b>"), { maxMemoryBytes: 5 });
     expect(config).toContain("/data/&lt;a &amp; b&gt;/backups/");
     expect(config).toContain("<max_server_memory_usage>5<");
@@ -51,7 +51,7 @@ describe("the password", () => {
     expect(loadOrCreateUser(file)).toEqual(internal);
   });
 
-  it("is refused where the file was emptied, and not silently made anew", () => {
+  it("is refused if the file was emptied, and is not silently made again", () => {
     const file = join(temporaryFolder("credentials"), "credentials.json");
     writeFileSync(file, '{"internal":{"username":"gpu_ledger","password":""}}');
     expect(() => loadOrCreateUser(file)).toThrow(/does not hold a user with a password/);

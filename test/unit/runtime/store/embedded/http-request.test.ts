@@ -13,7 +13,7 @@ const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toS
 const user = { username: "gpu_ledger", password: "i".repeat(20) };
 
 describe("reading a request", () => {
-  it("tells parameters, settings and the interface's own parameters apart", () => {
+  it("separates parameters, settings and the interface's own parameters", () => {
     const request = readStatementRequest(
       "POST",
       url(
@@ -33,7 +33,7 @@ describe("reading a request", () => {
     expect([...request.settings]).toEqual([["max_threads", "2"]]);
   });
 
-  it("packs answers only where the client asked twice, as the interface wants it", () => {
+  it("compresses answers only if the client requests it twice, as the interface requires", () => {
     const asked = (path: string, encoding?: string) =>
       readStatementRequest("GET", url(path), encoding === undefined ? {} : { "accept-encoding": encoding }).acceptsGzip;
     expect(asked("/?enable_http_compression=1", "gzip")).toBe(true);
@@ -41,7 +41,7 @@ describe("reading a request", () => {
     expect(asked("/", "gzip")).toBe(false);
   });
 
-  it("refuses what it does not speak, with ClickHouse's number for it", () => {
+  it("refuses unsupported requests with ClickHouse's error number", () => {
     const read =
       (path: string, headers = {}) =>
       () =>
@@ -63,8 +63,8 @@ describe("reading a request", () => {
   });
 });
 
-describe("deciding who asks", () => {
-  it("takes the store's user with its password, and nobody else", () => {
+describe("the user of a request", () => {
+  it("is the store's user with its password, and no other", () => {
     authenticate(user, { ...user });
     for (const claimed of [
       { ...user, password: "j".repeat(20) },
@@ -79,7 +79,7 @@ describe("deciding who asks", () => {
 });
 
 describe("answering an error", () => {
-  it("keeps the engine's number and name in the shape that clients parse", () => {
+  it("has the engine's number and name in the form that clients parse", () => {
     const error = adapterErrorOf(new Error("Code: 60. DB::Exception: Table a.b does not exist. (UNKNOWN_TABLE)"));
     expect(error).toMatchObject({ clickhouseCode: 60, clickhouseName: "UNKNOWN_TABLE" });
     expect(renderAdapterError(error, "26.7.2.1")).toBe(
@@ -87,11 +87,11 @@ describe("answering an error", () => {
     );
   });
 
-  it("makes a number of its own of what is no error of the engine", () => {
+  it("has a number of its own if the error is not the engine's", () => {
     expect(adapterErrorOf(new Error("broken pipe"))).toMatchObject({ clickhouseCode: 1001 });
   });
 
-  it("goes with the HTTP status that a server would give", () => {
+  it("has the HTTP status that a server would give", () => {
     expect([60, 62, 164, 497, 516, 202, 396].map(httpStatusOf)).toEqual([404, 400, 403, 403, 403, 503, 500]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLane } from "../../../../../runtime/store/embedded/lane.ts";
 
 describe("a lane", () => {
-  it("runs as many as it may, lets the next wait in order, and refuses who finds the queue full", async () => {
+  it("runs up to its limit, lets the next calls wait in order, and refuses a call if the queue is full", async () => {
     const lane = createLane("test", { concurrent: 1, waiting: 2 });
     const order: string[] = [];
     let release = (): void => undefined;
@@ -24,7 +24,7 @@ describe("a lane", () => {
     expect([lane.running, lane.waiting]).toEqual([0, 0]);
   });
 
-  it("goes on after a failure, and skips who went away while waiting", async () => {
+  it("continues after a failure, and skips callers that went away while they waited", async () => {
     const lane = createLane("test", { concurrent: 1, waiting: 2 });
     const gone = new AbortController();
     const failing = lane.run(async () => await Promise.reject(new Error("no")));

@@ -10,7 +10,7 @@ function written(write: (writer: ByteWriter) => void, initialBytes?: number): st
 }
 
 describe("the writer of bytes", () => {
-  it("writes the bytes that ClickHouse's documentation gives for each type", () => {
+  it("writes the bytes of ClickHouse's documentation for each type", () => {
     expect(written((w) => w.uint32(0x12345678))).toBe("78563412");
     expect(written((w) => w.uint64(2n ** 64n - 1n))).toBe("ffffffffffffffff");
     expect(written((w) => w.uint64(1))).toBe("0100000000000000");
@@ -19,7 +19,7 @@ describe("the writer of bytes", () => {
     expect(written((w) => w.raw(new Uint8Array([7, 0, 10])))).toBe("07000a");
   });
 
-  it("counts a text in bytes, not in characters, on both sides of the one-byte length", () => {
+  it("counts a text in bytes instead of characters, on both sides of the one-byte length", () => {
     for (const length of [0, 1, 41, 42, 43, 127, 128, 5_000]) {
       const text = "é".repeat(length);
       const bytes = Buffer.from(
@@ -33,7 +33,7 @@ describe("the writer of bytes", () => {
     }
   });
 
-  it("grows from a small buffer without changing what was written before", () => {
+  it("grows from a small buffer without changing earlier bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 300 }), { maxLength: 50 }), (texts) => {
         const write = (w: ByteWriter): void => texts.forEach((text) => w.string(text));
@@ -42,7 +42,7 @@ describe("the writer of bytes", () => {
     );
   });
 
-  it("gives its bytes away: what is written later does not touch them", () => {
+  it("hands over its bytes: later writes do not change them", () => {
     const writer = createByteWriter(16);
     writer.uint32(1);
     const first = writer.take();

@@ -85,7 +85,7 @@ const columns: readonly Column[] = [
 ];
 
 describe("the rows of Native blocks", () => {
-  it.each(columns)("are counted whatever they hold, such as %s", (type, rows, values) => {
+  it.each(columns)("are counted for any content, such as %s", (type, rows, values) => {
     const blocks = [
       block(type, rows, values),
       block(type, 0, () => undefined),
@@ -94,13 +94,13 @@ describe("the rows of Native blocks", () => {
     expect(countNativeRows(Buffer.concat(blocks))).toBe(rows + 1);
   });
 
-  it("are refused where the length of a type is not known", () => {
+  it("are refused if the length of a type is unknown", () => {
     for (const type of ["Dynamic", "JSON", "Variant(String, UInt8)", "AggregateFunction(uniq, String)"]) {
       expect(() => countNativeRows(block(type, 1, (w) => w.whole(8, 0)))).toThrow(RangeError);
     }
   });
 
-  it("are none where there are no blocks", () => {
+  it("are 0 if there are no blocks", () => {
     expect(countNativeRows(Buffer.alloc(0))).toBe(0);
   });
 });
