@@ -65,7 +65,7 @@ describe("the API", () => {
     return problem;
   }
 
-  /** Publishes a cost in the first hour of April, instead of the one before, as the ledger does. */
+  /** Publishes a cost in the first hour of April in place of the earlier one, as the ledger does. */
   async function bookFixedCost(units: bigint): Promise<void> {
     const windowStart = Date.UTC(2026, 3, 1);
     const [cost, hours] = [
@@ -95,7 +95,7 @@ describe("the API", () => {
     await store.close();
   });
 
-  it("answers charges with the figures of the report, each row with what explains it", async () => {
+  it("returns charges with the figures of the report, each row with its explanation", async () => {
     const { rows, total, next } = read(chargesSchema, await get(`charges?${MARCH}&by=team,state`));
     const span = { name: "2026-03", from: Date.UTC(2026, 2), until: Date.UTC(2026, 3) };
     const question = { policy: "default", kind: "showback", span, by: ["team", "state"], where: [] } as const;
@@ -106,7 +106,7 @@ describe("the API", () => {
       expect(read(explanationSchema, await get(explain))).toMatchObject({ cost, gpuHours });
   });
 
-  it("has schemas for everything that it answers", async () => {
+  it("has schemas for all of its answers", async () => {
     read(statementsSchema, await get("statements?period=2026-03"));
     expect(read(periodsSchema, await get("periods")).periods).toMatchObject([
       { period: "2026-04", status: "running" },
@@ -131,7 +131,7 @@ describe("the API", () => {
     expect(openapi.components).toHaveProperty("schemas.Charges");
   });
 
-  it("pages through allocations, whatever is published meanwhile", async () => {
+  it("pages through allocations, also while the ledger is published", async () => {
     const pods: string[] = [];
     let path = `allocations?${MARCH}&limit=1`;
     for (let turn = 0; turn < 5; turn++) {
@@ -147,7 +147,7 @@ describe("the API", () => {
     );
   });
 
-  it("pages through rows that sum to the total, also while the ledger is published anew", async () => {
+  it("pages through rows that sum to the total, also while the ledger is published again", async () => {
     const path = `charges?${MARCH}&by=team,state,gpu&limit=2`;
     const pages = [read(chargesSchema, await get(path))];
     const { total } = pages[0]!;
@@ -161,7 +161,7 @@ describe("the API", () => {
     expect(problemOf(await get(`${path}&cursor=${gone}`))).toMatchObject({ status: 410 });
   });
 
-  it("writes sums and lines as files", async () => {
+  it("exports sums and lines as files", async () => {
     const csv = await get(`charges?${MARCH}&format=csv`);
     expect(csv.headers["content-type"]).toBe("text/csv; charset=utf-8");
     expect(csv.body.split("\r\n")[0]).toContain("gpuHours,heldGpuHours");
@@ -197,13 +197,13 @@ describe("the API", () => {
     expect(html.body).toContain('<data value="18" title="18 USD">18.00</data>');
   });
 
-  it.skipIf(!hasChromium)("prints a document by the machine's Chromium", async () => {
+  it.skipIf(!hasChromium)("prints a document with the machine's Chromium", async () => {
     const pdf = await get(`charges?${MARCH}&format=pdf`);
     expect(pdf.headers["content-type"]).toBe("application/pdf");
     expect(pdf.rawPayload.subarray(0, 5).toString()).toBe("%PDF-");
   });
 
-  it("without a browser says what to do instead of printing", async () => {
+  it("explains what to do instead of printing if there is no browser", async () => {
     vi.stubEnv("PATH", "");
     const answer = await get(`charges?${MARCH}&format=pdf&by=state`);
     vi.unstubAllEnvs();
@@ -211,7 +211,7 @@ describe("the API", () => {
     expect(problemSchema.parse(answer.json()).detail).toContain("print the HTML");
   });
 
-  it("says again that nothing has changed, until something is published", async () => {
+  it("returns 304 until something is published", async () => {
     const path = "charges?span=2026-04";
     const first = await get(path);
     const seen = { "if-none-match": String(first.headers.etag) };
@@ -230,7 +230,7 @@ describe("the API", () => {
     expect(costs).toEqual([expect.not.stringMatching(/^5$/), "5"]);
   });
 
-  describe("to the viewer of a team", () => {
+  describe("for the viewer of a team, the API", () => {
     it.each([
       { path: `charges?${MARCH}&by=team,state` },
       { path: `charges?${MARCH}&by=namespace,pod,cluster` },
@@ -249,14 +249,14 @@ describe("the API", () => {
       { path: "fleet" },
       { path: "queue" },
       { path: "periods" },
-    ])("tells nothing of another one by $path", async ({ path }) => {
+    ])("returns nothing of another team by $path", async ({ path }) => {
       const { body, statusCode } = await get(path, VISION);
       expect(statusCode).toBe(200);
       expect(body).not.toMatch(/n-0|(?<!GPU )platform/);
       expect(body.replaceAll(/"(values|where)":\[[^\]]*\]/g, "")).not.toContain("nlp");
     });
 
-    it("answers of a team that it may not see as of one that there is not", async () => {
+    it("gives the same answer for a hidden team as for an unknown one", async () => {
       const [theirs, nobodys] = await Promise.all(
         ["nlp", "nope"].map((team) => get(`charges?${MARCH}&where=team=${team}`, VISION)),
       );
@@ -264,7 +264,7 @@ describe("the API", () => {
       expect(theirs!.json()).toMatchObject({ rows: [], total: { cost: "0" } });
     });
 
-    it("keeps what is of all teams together for finance", async () => {
+    it("returns values of all teams together only to finance", async () => {
       for (const path of ["prices", `owners?${MARCH}`])
         expect(problemOf(await get(path, VISION))).toMatchObject({
           status: 403,
@@ -275,7 +275,7 @@ describe("the API", () => {
     });
   });
 
-  describe("asked wrongly", () => {
+  describe("for a wrong request, the API", () => {
     it.each([
       { path: "charges?span=2026-13", parameter: "span" },
       { path: "charges?span=2026-03-05/2026-03-01", parameter: "span" },
@@ -291,7 +291,7 @@ describe("the API", () => {
       { path: "charges?kind=neither", parameter: "kind" },
       { path: "explain?line=x", parameter: "line" },
       { path: "statements?period=2026-3", parameter: "period" },
-    ])("says of $path which parameter it is", async ({ path, parameter }) => {
+    ])("names the wrong parameter of $path", async ({ path, parameter }) => {
       const problem = problemOf(await get(path));
       expect(problem).toMatchObject({
         status: 400,
@@ -299,7 +299,7 @@ describe("the API", () => {
       });
     });
 
-    it("has a problem for addresses that are none", async () => {
+    it("returns a problem document for unknown addresses", async () => {
       expect(problemOf(await get("nothing"))).toMatchObject({ status: 404, instance: "/api/v1/nothing" });
     });
   });

@@ -6,6 +6,6 @@ import { prepareKafka } from "../support/kafka-broker.ts";
 
 describeBus("the embedded bus", () => Promise.resolve(embeddedMake()));
 
-describe.skipIf(!(await prepareKafka()))("on a real broker", () => {
+describe.skipIf(!(await prepareKafka()))("the bus on a real broker", () => {
   describeBus("the Kafka bus", kafkaMake);
 });

@@ -44,7 +44,7 @@ describe("the embedded log", () => {
     return seen.messages;
   }
 
-  it("has every acknowledged message once and in order, whenever its writers are killed", async () => {
+  it("has every acknowledged message once and in order, when its writers are killed at any time", async () => {
     const folder = newFolder();
     const bus = await openBus(folder);
     const topic = newTopic();
@@ -62,8 +62,8 @@ describe("the embedded log", () => {
       await Promise.all(started);
     }
 
-    // A writer that was killed between its commit and its telling the others leaves messages that nobody sees before the
-    // next transaction, whoever's it is (LMDB's `mti_txnid`, which the robust mutex mends).
+    // If a writer is killed between its commit and the notification of others, its messages are invisible until the next transaction of any writer
+    // (LMDB's `mti_txnid`, which the robust mutex repairs).
     await bus.declare([newTopic()]);
     const messages = await readAll(bus, topic.name);
     const stored = new Map<string, number[]>();
@@ -82,13 +82,13 @@ describe("the embedded log", () => {
       }
     }
     expect(acknowledged).toBeGreaterThan(500);
-    // A reader in another process saw the same, each message once, while all of that went on.
+    // A reader in another process saw the same messages meanwhile, each once.
     await vi.waitFor(() => expect(live.messages).toHaveLength(messages.length), LONG);
     const placeOf = (message: ReceivedMessage) => `${message.partition}@${message.offset}`;
     expect(new Set(live.messages.map(placeOf))).toEqual(new Set(messages.map(placeOf)));
   });
 
-  it("loses nothing when members in other processes are killed and others come in their place", async () => {
+  it("loses nothing when members in other processes are killed and replaced", async () => {
     const folder = newFolder();
     const bus = await openBus(folder);
     const topic = newTopic({ partitions: 8 });
@@ -111,7 +111,7 @@ describe("the embedded log", () => {
     await Promise.all(members.map((member) => member.kill()));
   });
 
-  it("goes on from the last commit when the only member is killed and comes again with another process", async () => {
+  it("continues at the last commit when the only member is killed and comes back in another process", async () => {
     const folder = newFolder();
     const bus = await openBus(folder);
     const topic = newTopic({ partitions: 1 });
@@ -128,7 +128,7 @@ describe("the embedded log", () => {
     await second.kill();
   });
 
-  it("keeps messages that are sent at the same time in few transactions", async () => {
+  it("stores messages that are sent at the same time in few transactions", async () => {
     const folder = newFolder();
     const bus = await openBus(folder);
     const topic = newTopic();
@@ -141,7 +141,7 @@ describe("the embedded log", () => {
     expect(storage.version() - before).toBeLessThan(10);
   });
 
-  it("keeps at most a partition's retention bytes, and counts the jump for a group that was reading", async () => {
+  it("keeps at most a partition's retention bytes, and counts the skipped messages of a reading group", async () => {
     const bus = await openBus(newFolder(), { maintenanceMillis: 50 });
     const topic = newTopic({ partitions: 1, retentionBytes: 100_000 });
     await bus.declare([topic]);
@@ -170,7 +170,7 @@ describe("the embedded log", () => {
     expect(handled).toEqual([0, ...Array.from({ length: 21 - low }, (_, n) => low + n)]);
   });
 
-  it("orders by the sending and not by a clock that goes back, and still lets retention pass a time from the future", async () => {
+  it("orders messages by their sending and not by a clock that goes back, and retention still removes a message with a future time", async () => {
     let nowMillis = Date.now();
     const bus = await openBus(newFolder(), {
       maintenanceMillis: 50,
@@ -180,7 +180,7 @@ describe("the embedded log", () => {
     await bus.declare([topic]);
     await bus.send(topic.name, [textMessage("k", "one")]);
     nowMillis += 48 * HOUR;
-    // Offset 1 gets a time two days ahead, and retention takes offset 0.
+    // Offset 1 gets a time two days ahead, and retention removes offset 0.
     await bus.send(topic.name, [textMessage("k", "from the future")]);
     nowMillis -= 49 * HOUR;
     await bus.send(topic.name, [textMessage("k", "three"), textMessage("k", "four")]);
@@ -191,7 +191,7 @@ describe("the embedded log", () => {
     await vi.waitFor(async () => expect((await bus.watermarks(topic.name))[0]?.low).toBe(4), LONG);
   });
 
-  it("refuses with disk-full what would pass its bound, and takes messages again once retention has freed some", async () => {
+  it("refuses messages over its limit with disk-full, and takes messages again when retention has freed space", async () => {
     let nowMillis = Date.now();
     const bus = await openBus(newFolder(), {
       maxBytes: 200_000,
@@ -211,7 +211,7 @@ describe("the embedded log", () => {
     await vi.waitFor(() => send(), LONG);
   });
 
-  it("survives a disk that is full, with disk-full for the sender and nothing lost", async (context) => {
+  it("survives a full disk: the sender gets disk-full and nothing is lost", async (context) => {
     const folder = newFolder();
     try {
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder], { stdio: "ignore" });
@@ -243,15 +243,15 @@ describe("the embedded log", () => {
     expect(messages.at(-1)).toMatchObject({ offset: acknowledged });
   });
 
-  it("is opened while another instance of the process writes to it", async () => {
+  it("can be opened while another instance of the process writes to it", async () => {
     const built = pathToFileURL(resolve("dist/runtime/bus/embedded/storage.js")).href;
     const args = [resolve("test/support/bus/child-opener.mjs"), built, newFolder()];
-    // A process that waits for itself answers no timer of its own.
+    // A process that waits for itself does not run its own timers.
     const { status, signal } = spawnSync(process.execPath, args, { timeout: 30_000, killSignal: "SIGKILL" });
     expect({ status, signal }).toEqual({ status: 0, signal: null });
   });
 
-  it("refuses a folder that a later release has written", async () => {
+  it("refuses a folder of a later release", async () => {
     const folder = newFolder();
     const storage = await openStorage(folder);
     await storage.write(() => void storage.meta.put("format", 99));

@@ -39,14 +39,14 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
   }
 
   it.each(["none", "gzip", "lz4"] as const)(
-    "sends with compression %s what any consumer reads",
+    "sends messages with compression %s that any consumer can read",
     async (compression) => {
       const bus = newBus({ compression });
       const topic = newTopic({ partitions: 1 });
       await bus.declare([topic]);
       const text = "gpu=0 ".repeat(50_000);
       await bus.send(topic.name, [textMessage("k", text), ...numbered(100, 1)]);
-      // The first group of a broker is refused while its coordinator loads; that is unavailable, and can be tried again.
+      // A new broker refuses its first group while its coordinator loads. The error is unavailable, and a retry can help.
       const read = () => newBus().read({ topic: topic.name, partition: 0 }, 0, 101);
       const messages = await vi.waitFor(read, { timeout: 20_000, interval: 500 });
       expect(messages).toHaveLength(101);
@@ -55,7 +55,7 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
     },
   );
 
-  it("sends a call that is larger than one batch may be, in its order", async () => {
+  it("sends a call that is larger than a batch in its order", async () => {
     const bus = newBus({ maxMessageBytes: 200_000, compression: "none" });
     const topic = newTopic({ partitions: 1 });
     await bus.declare([topic]);
@@ -65,7 +65,7 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
     expect(read.map((message) => textOf(message).trim())).toEqual(messages.map((_, n) => `${n}`));
   });
 
-  it("halves a batch that a topic's own limit refuses, and refuses the one message that is too large", async () => {
+  it("halves a batch that a topic's own limit refuses, and refuses a single message that is too large", async () => {
     const topic = newTopic({ partitions: 1 });
     await newBus({ maxMessageBytes: 100_000 }).declare([topic]);
     const bus = newBus({ maxMessageBytes: 1_000_000, compression: "none" });
@@ -88,7 +88,7 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
     expect(await bus.watermarks(topic.name)).toMatchObject([{ high: 1 }]);
   });
 
-  it("fails with denied where the password is wrong, and with unavailable where the certificate is not trusted", async () => {
+  it("fails with denied for a wrong password, and with unavailable for an untrusted certificate", async () => {
     const wrong = { mechanism: "scram-sha-512", username: "ledger", password: "wrong" } as const;
     const denied = newBus({ ...secure(), sasl: wrong });
     await expect(denied.watermarks("t")).rejects.toMatchObject({ code: "denied", retriable: false });
@@ -96,7 +96,7 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
     await expect(untrusting.watermarks("t")).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it("fails with unavailable, which a retry can help, where no broker listens", { timeout: 60_000 }, async () => {
+  it("fails with unavailable, which a retry can help, if no broker listens", { timeout: 60_000 }, async () => {
     const bus = newBus({ brokers: ["127.0.0.1:1"], sendTimeoutMillis: 1_000 });
     const failure = { name: "BusError", code: "unavailable", retriable: true };
     const { handler, onMessages } = collector();
@@ -112,11 +112,11 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
     }
   });
 
-  it("reads a partition that is far ahead of its handler without keeping it all in memory", async () => {
+  it("reads a partition far ahead of its handler without keeping it all in memory", async () => {
     const bus = newBus();
     const topic = newTopic({ partitions: 1 });
     await bus.declare([topic]);
-    // Random, because what is compressed is fetched at its compressed size.
+    // Random values, because compressed messages are fetched at their compressed size.
     for (let n = 0; n < 20; n += 1) {
       await bus.send(topic.name, [{ key: "k", value: randomBytes(500_000), schemaVersion: 1 }]);
     }
@@ -134,7 +134,7 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
       },
     });
     await vi.waitFor(() => expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n)), LONG);
-    // A page is what had been fetched ahead: two megabytes and the fetch that went over them.
+    // A page has the messages that were fetched in advance: two megabytes, and the fetch that exceeded them.
     expect(Math.max(...pageSizes)).toBeLessThan(10);
     await member.close();
   });

@@ -43,7 +43,7 @@ async function textsOf(bus: Bus, topic: string): Promise<string[]> {
   return seen.texts();
 }
 
-/** A real bus behind a line that a test can cut or slow down. */
+/** A real bus behind a connection that a test can cut or slow down. */
 function lineTo(bus: Bus) {
   const line = {
     cut: false,
@@ -79,7 +79,7 @@ describe("the spooling sender", () => {
     expect(sender.stats()).toEqual({ queuedMessages: 0, queuedBytes: 0, sent: 100, dropped: 0, errors: 0 });
   });
 
-  it("keeps an outage's messages and sends them in the order of the calls, what comes meanwhile behind them", async () => {
+  it("keeps the messages of an outage and sends them in the order of the calls, before later messages", async () => {
     const { bus, topic, line } = await setUp();
     const sender = newSender({ bus: line, topic: topic.name, folder: newFolder() });
     const messages = numbered(400, 1);
@@ -97,7 +97,7 @@ describe("the spooling sender", () => {
     expect(sender.stats().errors).toBeGreaterThan(0);
   });
 
-  it("drops the oldest beyond its bound and says how many", async () => {
+  it("drops the oldest messages beyond its limit and counts them", async () => {
     const { bus, topic, line } = await setUp();
     line.cut = true;
     const drops: [number, DropReason][] = [];
@@ -122,11 +122,11 @@ describe("the spooling sender", () => {
     expect(arrived).toHaveLength(200 - dropped);
     expect(arrived.at(-1)).toBe(199);
     expect(arrived).toEqual(arrived.toSorted((a, b) => a - b));
-    // What is on its way to the bus while room is made is kept, and the next oldest goes.
+    // Messages in transit to the bus are kept while space is made. The next oldest are dropped.
     expect(arrived.filter((n, index) => index > 0 && n !== arrived[index - 1]! + 1).length).toBeLessThanOrEqual(1);
   });
 
-  it("moves to the disk what a slow bus leaves waiting, so that memory stays bounded", async () => {
+  it("moves waiting messages to the disk if the bus is slow, so that memory stays bounded", async () => {
     const { bus, topic, line } = await setUp();
     line.delayMillis = 300;
     const maxMemoryBytes = 1_200_000;
@@ -143,7 +143,7 @@ describe("the spooling sender", () => {
     expect(texts).toEqual(numbered(100, 1).map(({ value }) => String(value)));
   });
 
-  it("refuses a message that is too large for the bus, drops it where it was spooled, and the rest goes on", async () => {
+  it("refuses a message that is too large for the bus, drops it if it was spooled, and sends the others", async () => {
     const { bus, topic, line } = await setUp();
     const drops: [number, DropReason][] = [];
     const sender = newSender({
@@ -166,7 +166,7 @@ describe("the spooling sender", () => {
     expect(await textsOf(bus, topic.name)).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("sends what a killed process had spooled, every message it called durable, in order", async () => {
+  it("sends the spooled messages of a killed process, every one that was acknowledged as durable, in order", async () => {
     const { bus, topic, line } = await setUp();
     const folder = newFolder();
     let durable = -1;
@@ -188,13 +188,13 @@ describe("the spooling sender", () => {
     const sender = newSender({ bus: line, topic: topic.name, folder });
     expect(await sender.drain(10_000)).toBe(true);
     const numbers = (await textsOf(bus, topic.name)).map(Number);
-    // One more than was called durable may have been kept in each round, and is sent once more by the next.
+    // In each round one message more than acknowledged may be stored. The next round sends it again.
     expect([...new Set(numbers)]).toEqual(Array.from({ length: Math.max(...numbers) + 1 }, (_, n) => n));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect(Math.max(...numbers)).toBeGreaterThanOrEqual(durable);
   });
 
-  it("keeps what is in memory when it is closed in an outage, and sends it when it is opened again", async () => {
+  it("writes its memory to the disk when it is closed in an outage, and sends it when it is opened again", async () => {
     const { bus, topic, line } = await setUp();
     const folder = newFolder();
     line.cut = true;
@@ -212,8 +212,8 @@ describe("the spooling sender", () => {
   });
 });
 
-describe("what another number of collectors has left", () => {
-  it("is sent by the one of those that are there now whose it is, to its own topic, and kept while the bus is away", async () => {
+describe("the spool of another number of collectors", () => {
+  it("is sent by the collector to whose shard it belongs now, to its own topic, and kept while the bus is away", async () => {
     const bus = await openEmbeddedBus({ folder: newFolder(), clock: systemClock, logger });
     cleanups.push(() => bus.close());
     const topics = [SAMPLES_TOPIC, WORKLOADS_TOPIC].map((name) => ({ ...newTopic({ partitions: 1 }), name }));

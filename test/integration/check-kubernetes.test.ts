@@ -36,7 +36,7 @@ function writeKubeconfig(token = "secret"): string {
   });
 }
 
-/** Runs the check of a configuration and gives the lines about clusters, and the exit code. */
+/** Runs the check with a configuration and returns the lines about clusters, and the exit code. */
 async function check(
   given: {
     readonly cluster?: object;
@@ -82,7 +82,7 @@ async function startExporter(host: string): Promise<ExporterDouble> {
   return double;
 }
 
-/** The pod of an exporter, whose page is at a double's address. */
+/** The pod of an exporter whose page is at the address of a double. */
 function putExporterPod(name: string, nodeName: string, url: string, namespace = "monitoring"): void {
   const { hostname, port } = new URL(url);
   server.put({
@@ -95,7 +95,7 @@ function putExporterPod(name: string, nodeName: string, url: string, namespace =
 }
 
 describe("gpu-ledger check of a cluster", () => {
-  it("tells the server, that every permission is given, what is not installed, and that each GPU node has a target", async () => {
+  it("reports the server, the complete permissions, the missing kinds, and a target for each GPU node", async () => {
     const { url } = await startExporter("exporter-pod");
     putNode("gpu-a", 2);
     putNode("cpu-a", 0);
@@ -124,7 +124,7 @@ describe("gpu-ledger check of a cluster", () => {
     );
   });
 
-  it("finds nothing missing with exactly the rules of deploy/kubernetes, and says so of another lease than theirs", async () => {
+  it("finds no missing permission with exactly the rules of deploy/kubernetes, and names a lease that they do not have", async () => {
     const lease = { namespace: "gpu-ledger", name: "gpu-ledger-watcher" };
     const permissions = neededPermissions(lease);
     const inNamespace = namespaceRules(permissions, lease).map((rule) => ({ ...rule, namespace: lease.namespace }));
@@ -139,7 +139,7 @@ describe("gpu-ledger check of a cluster", () => {
     );
   });
 
-  it("names a permission that is missing as kubectl does, and what the reports lack without it", async () => {
+  it("reports a missing permission in kubectl's words, and the effect on the reports", async () => {
     server.access.withdraw("scheduling.volcano.sh", "podgroups", "list", "watch");
     server.access.withdraw("", "pods", "get");
     server.access.withdraw("example.com", "experiments");
@@ -168,7 +168,7 @@ describe("gpu-ledger check of a cluster", () => {
     expect(stderr).toMatch(/^gpu-ledger: 3 of \d+ checks failed\n$/);
   });
 
-  it("has in words how many GPUs there are and what has counted them, and what contradicts it or is not metered", async () => {
+  it("reports the number of GPUs and its source, contradictions, and GPUs that are not metered", async () => {
     const { url } = await startExporter("shared");
     putNode("shared", 8);
     putNode("unknown", 4);
@@ -185,7 +185,7 @@ describe("gpu-ledger check of a cluster", () => {
     ]);
   });
 
-  it("names pods that have an exporter's labels and are not scraped", async () => {
+  it("reports pods that have an exporter's labels and are not scraped", async () => {
     for (let index = 0; index < 12; index++)
       putExporterPod(`pod-${String(index).padStart(2, "0")}`, "gpu-a", "http://127.0.0.1:9400", "tenant");
     const { code, stdout } = await check({ jobs: [{ name: "gpus", kubernetes: { kubeconfig: writeKubeconfig() } }] });
@@ -199,7 +199,7 @@ describe("gpu-ledger check of a cluster", () => {
     expect(refusals.at(-1)).toBe("FAIL  job gpus, kubernetes: 2 further pods are not scraped");
   });
 
-  it("names the GPU nodes that no target speaks for, the first twenty of them", async () => {
+  it("reports the GPU nodes without a target, the first twenty of them", async () => {
     const { url } = await startExporter("gpu-00");
     const labelled = await startExporter("localhost");
     for (let index = 0; index < 25; index++) putNode(`gpu-${String(index).padStart(2, "0")}`, 8);
@@ -216,7 +216,7 @@ describe("gpu-ledger check of a cluster", () => {
     );
   });
 
-  it("says so where a node's target bears another cluster's name", async () => {
+  it("reports a node whose target has another cluster's name", async () => {
     const { url } = await startExporter("gpu-a");
     putNode("gpu-a", 8);
     const jobs = [{ name: "gpus", targets: [url] }];
@@ -231,7 +231,7 @@ describe("gpu-ledger check of a cluster", () => {
     );
   });
 
-  it("tells how far the server's clock is off, and that an interval is too far", async () => {
+  it("reports the difference of the server's clock, and fails if it is too large", async () => {
     server.troubles.skewClock(-10_000);
     expect((await check()).lines[0]).toMatch(/^ok .*; its clock is (9|10)\.\d s behind this machine's$/);
     server.troubles.skewClock(90_000);
@@ -240,7 +240,7 @@ describe("gpu-ledger check of a cluster", () => {
     expect(lines[0]).toMatch(/^FAIL .*; its clock is (89|90|91)\.\d s ahead of this machine's$/);
   });
 
-  it("says what is wrong in one line where the server is away, or credentials or the context are not good", async () => {
+  it("reports the problem in one line if the server is away, or if credentials or the context are wrong", async () => {
     expect((await check({ token: "old" })).lines).toEqual(["FAIL  cluster prod: Unauthorized"]);
     expect((await check({ cluster: { context: "nowhere" } })).lines).toEqual([
       "FAIL  cluster prod: there is no context nowhere in the kubeconfig",
@@ -253,7 +253,7 @@ describe("gpu-ledger check of a cluster", () => {
     expect(away.stderr).toBe("gpu-ledger: 1 of 6 checks failed\n");
   });
 
-  it("goes on with what it may do where nodes may not be listed, and where one question fails", async () => {
+  it("continues with its other permissions if it may not list nodes, and if one request fails", async () => {
     server.access.withdraw("", "nodes", "list");
     const { code, lines } = await check();
     expect(code).toBe(1);

@@ -38,7 +38,7 @@ async function startExporter(page = PAGE): Promise<ExporterDouble> {
 }
 
 describe("gpu-ledger inspect", () => {
-  it("shows what is read from a saved page as a table, a column for each GPU", async () => {
+  it("prints the reading of a saved page as a table with a column for each GPU", async () => {
     const file = folder.write("page.txt", PAGE);
     const { code, stdout, stderr } = await folder.run(["inspect", file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -49,7 +49,7 @@ describe("gpu-ledger inspect", () => {
     expect(stdout).toMatch(/^power_watts +50 +75$/m);
   });
 
-  it("reads standard input, and names the line that it left out and why", async () => {
+  it("reads standard input, and reports the ignored line with the reason", async () => {
     const { code, stdout } = await folder.run(["inspect", "-"], `${PAGE}DCGM_FI_DEV_GPU_TEMP{gpu="0" 50\n`);
     expect(code).toBe(0);
     expect(stdout).toContain("2 devices, 1 line left out");
@@ -58,7 +58,7 @@ describe("gpu-ledger inspect", () => {
     );
   });
 
-  it("asks an exporter's address, and gives JSON with the node that the page is of", async () => {
+  it("reads an exporter's address, and prints JSON with the page's node", async () => {
     const { url } = await startExporter();
     const { code, stdout } = await folder.call(["inspect", url, "--format", "json"]);
     expect(code).toBe(0);
@@ -75,7 +75,7 @@ describe("gpu-ledger inspect", () => {
     });
   });
 
-  it("says of a page of HTML that it is no exposition, with exit code 1", async () => {
+  it("reports that a page of HTML is not an exposition, with exit code 1", async () => {
     const { url } = await startExporter(HTML);
     for (const source of [url, folder.write("page.html", HTML)]) {
       const { code, stdout, stderr } = await folder.call(["inspect", source]);
@@ -85,7 +85,7 @@ describe("gpu-ledger inspect", () => {
     }
   });
 
-  it("says of an address where nobody listens that it was refused, with exit code 1", async () => {
+  it("reports that an address without a listener refused the connection, with exit code 1", async () => {
     const double = await startExporter();
     await double.close();
     const { code, stderr } = await folder.run(["inspect", double.url]);
@@ -97,7 +97,7 @@ describe("gpu-ledger inspect", () => {
     ["a text", "# A README\n\nIt says much.\n", "nothing was read of any GPU: is it a page of a GPU exporter?"],
     ["nothing", "", "nothing was read of any GPU: is it a page of a GPU exporter?"],
     ["a program's own metrics", "gpu_ledger_windows_dirty 3\n", "foreign-page: no series of a known GPU exporter; "],
-  ])("says of %s that it is no exporter's page, with exit code 1", async (_, page, why) => {
+  ])("reports that %s is not an exporter's page, with exit code 1", async (_, page, why) => {
     const { code, stdout, stderr } = await folder.call(["inspect", "-"], page);
     expect(code).toBe(1);
     expect(stdout).not.toContain("amd");
@@ -124,7 +124,7 @@ describe("gpu-ledger inspect", () => {
 });
 
 describe("gpu-ledger check", () => {
-  it("says of each thing that works how it answers, and ends with exit code 0", async () => {
+  it("reports each working part with its answer, and ends with exit code 0", async () => {
     const { url } = await startExporter();
     const config = folder.write("c.yaml", { data: "data", collector: { jobs: [{ name: "gpus", targets: [url] }] } });
     const { code, stdout, stderr } = await folder.run(["check", "--config", config]);
@@ -144,7 +144,7 @@ describe("gpu-ledger check", () => {
     expect(stdout).not.toContain("DCGM_FI_DEV_GPU_UTIL (");
   });
 
-  it("says of targets, broker and store that are down what is wrong with each, and ends with exit code 1", async () => {
+  it("reports the problem of each unreachable target, broker and store, and ends with exit code 1", async () => {
     const [up, html, down] = [await startExporter(), await startExporter(HTML), await startExporter()];
     await down.close();
     const config = folder.write("c.yaml", {
@@ -165,7 +165,7 @@ describe("gpu-ledger check", () => {
 });
 
 describe("gpu-ledger check, of deliveries and traces", () => {
-  it("says where each can be sent to, with nothing of an address that may be a secret", async () => {
+  it("reports the destination of each, without a part of an address that may be a secret", async () => {
     const webhook = await startExporter();
     const there = join(folder.path, "there");
     mkdirSync(there);
@@ -225,7 +225,7 @@ bus: { kafka: { brokers: ["\${NO_SUCH_VARIABLE}"] } }
     },
   );
 
-  it("is told also where the keys are right and only do not go together", async () => {
+  it("is also reported if all keys are valid and only their combination is wrong", async () => {
     const config = folder.write("wrong.yaml", {
       store: { kind: "clickhouse" },
       bus: { kind: "kafka" },
@@ -252,7 +252,7 @@ describe("gpu-ledger dead-letter", () => {
     sentAtMillis: 0,
   });
 
-  /** Opens the data folder's bus as a processor would, and closes it before a command looks. */
+  /** Opens the data folder's bus as a processor would, and closes it before a command reads it. */
   async function withBus<Value>(use: (bus: Bus) => Promise<Value>): Promise<Value> {
     const bus = await openEmbeddedBus({ folder: join(folder.path, "data", "bus"), clock: systemClock, logger: silent });
     try {
@@ -265,7 +265,7 @@ describe("gpu-ledger dead-letter", () => {
     }
   }
 
-  it("lists, shows and replays what was buried, with its bytes as they came", async () => {
+  it("lists, shows and replays dead letters, with their original bytes", async () => {
     const config = folder.write("c.yaml", { data: "data" });
     const bytes = Buffer.from([0, 1, 2, 255, ...Buffer.from("gpu-ledger")]);
     await withBus((bus) =>
@@ -295,7 +295,7 @@ describe("gpu-ledger dead-letter", () => {
     ]);
   });
 
-  it("says so in a folder where nothing was ever buried, and of an id that is none", async () => {
+  it("reports a folder without dead letters, and an unknown id", async () => {
     const config = folder.write("c.yaml", { data: "data" });
     const letters = (...args: string[]) => folder.call(["dead-letter", ...args, "--config", config]);
     expect(await letters("list")).toEqual({ code: 0, stdout: "no dead letters\n", stderr: "" });
@@ -307,7 +307,7 @@ describe("gpu-ledger dead-letter", () => {
 });
 
 describe("gpu-ledger generate", () => {
-  it("writes the configurations' schemas as they stand in the repository", async () => {
+  it("writes the configurations' schemas that are committed in the repository", async () => {
     const { code, stdout } = await folder.run(["generate", "config", "--out", "out"]);
     const names = ["gpu-ledger.schema.json", "alerts.schema.json"];
     expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
@@ -316,7 +316,7 @@ describe("gpu-ledger generate", () => {
     expect(read(join(folder.path, "out"))).toEqual(read("config"));
   });
 
-  it("writes the manifests as they stand in the repository, and names each", async () => {
+  it("writes the manifests that are committed in the repository, and names each", async () => {
     const { code, stdout } = await folder.call(["generate", "manifests", "--out", "out"]);
     const names = readdirSync("deploy/kubernetes").toSorted();
     expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });

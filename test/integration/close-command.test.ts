@@ -26,7 +26,7 @@ describe("the commands bill, close, verify and audit", () => {
   let folder: CommandFolder;
   let file: string;
 
-  /** The fleet's books in a database of their own, and the configuration's file that names it. */
+  /** The fleet's books in a database of their own, and a configuration file that names it. */
   async function booksIn(database: string, match: string): Promise<string> {
     const { username, password } = embedded.user;
     const path = folder.write(
@@ -59,7 +59,7 @@ store:
 
   const run = (...args: readonly string[]) => folder.call([...args, "--config", file]);
 
-  it("want a month, a reason, and an invoice that can be read", async () => {
+  it("require a month, a reason, and a readable invoice", async () => {
     expect(await run("close", "2026-13", "--why", "x")).toMatchObject({ code: 2 });
     const unexplained = await run("close", "2026-03");
     expect(unexplained).toMatchObject({ code: 2 });
@@ -80,7 +80,7 @@ store:
     );
   });
 
-  it("say before it what is not exact, what has no price, and which period can be closed", async () => {
+  it("are preceded by a check of inexact charges, unpriced time and periods that can be closed", async () => {
     const answers = async (path: string, now: number): Promise<readonly string[]> => {
       const found: string[] = [];
       for await (const { ok, what, answer } of checkLedger(loadConfig(path, {}).config, now))
@@ -120,7 +120,7 @@ store:
       "--format",
       "json",
     );
-    // What takes longer than a few seconds is reported now and then.
+    // Work of more than a few seconds reports its progress now and then.
     expect({ code, stderr: stderr.replaceAll(/^\S+: \d of 4 hours\n/gm, "") }).toEqual({ code: 0, stderr: "" });
     const lines = [
       { team: "platform", gpuHours: "2", cost: "6" },
@@ -134,7 +134,7 @@ store:
     });
   });
 
-  it("show what would be frozen and what has changed since, close it, and tell who did", async () => {
+  it("show the planned closing and later changes, close it, and record the user", async () => {
     const open = await run("statement", "2026-03", "--format", "json");
     expect(JSON.parse(open.stdout)).toMatchObject({
       billingPeriod: "2026-03",
@@ -215,7 +215,7 @@ store:
     expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("nothing was done\n");
   });
 
-  it("say of a changed row what differs, and end with 1", async () => {
+  it("report the difference of a changed row, and end with 1", async () => {
     const store = connectTo("closing_commands");
     await store.command("ALTER TABLE charges DELETE WHERE team = 'vision' SETTINGS mutations_sync = 1");
     await store.close();

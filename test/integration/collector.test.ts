@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const logger = pino({ level: "silent" });
 
-it("makes a failed scrape of a page whose message the bus refuses, and says so of its target", async () => {
+it("a page whose message the bus refuses is a failed scrape, with the reason on its target", async () => {
   const bus = await openEmbeddedBus({
     folder: temporaryFolder("bus"),
     maxMessageBytes: 20_000,

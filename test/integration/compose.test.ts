@@ -27,7 +27,7 @@ const ours = Object.entries(services)
 
 describe.skipIf(!hasCompose)("docker-compose.yml", () => {
   it.each(["demo", "real"])(
-    "is taken by docker-compose 1.29 with the profile %s, and read as the tests read it",
+    "is accepted by docker-compose 1.29 with the profile %s, and has the same meaning as in the tests",
     async (profile) => {
       const { stdout, stderr } = await run("docker-compose", ["--profile", profile, "config"]);
       expect(stderr).toBe("");
@@ -53,7 +53,7 @@ describe("the program's commands in docker-compose.yml", () => {
   });
   afterAll(() => folder.dispose());
 
-  // The configuration is read when all options are, and not before.
+  // An action with the configuration runs only when all options were parsed.
   it.each(ours)("$name is a command with these options", async ({ command }) => {
     const { code, stderr } = await folder.call(command);
     expect([code, stderr.split("\n")[0]]).toEqual([2, "gpu-ledger.yaml is not a valid configuration:"]);
@@ -61,7 +61,7 @@ describe("the program's commands in docker-compose.yml", () => {
     expect(wrong).toMatchObject({ code: 2, stderr: "error: unknown option '--no-such-option'\n" });
   });
 
-  it("secrets makes every secret, once, and shows none", async () => {
+  it("the command secrets makes every secret once, and prints none", async () => {
     const command = services["secrets"]!.command!.map((word) => word.replace("/run/gpu-ledger", "made"));
     const { code, stdout, stderr } = await folder.call(command);
     const names = Object.keys(SECRETS);
@@ -90,7 +90,7 @@ describe("the health check of the program's services", () => {
     );
   }
 
-  it("is passed by a server that is ready, and not by one that is not, or is not there", async () => {
+  it("passes for a ready server, and fails for a server that is not ready or not there", async () => {
     const reasons: string[] = [];
     const views = {
       status: () => Promise.resolve({}),
@@ -110,7 +110,7 @@ describe("the health check of the program's services", () => {
 describe.skipIf(!hasPrometheus)("the stack's Prometheus", () => {
   const prometheus = services["prometheus"]!;
 
-  it("has a configuration that promtool takes, with both files of rules", async () => {
+  it("has a configuration that promtool accepts, with both files of rules", async () => {
     const secrets = temporaryFolder("secrets");
     makeSecrets(secrets);
     const mounted = (path: string): string => resolve(mountedFrom(prometheus, path));
@@ -125,7 +125,7 @@ describe.skipIf(!hasPrometheus)("the stack's Prometheus", () => {
     expect(stdout.match(/SUCCESS: \d+ rules found/g)).toHaveLength(2);
   });
 
-  it("knows the flags of its command", async () => {
+  it("accepts the flags of its command", async () => {
     const { command } = prometheus;
     await expect(run("prometheus", [...command!, "--help"])).resolves.toBeDefined();
     await expect(run("prometheus", [...command!, "--no-such-flag", "--help"])).rejects.toThrow("unknown long flag");
@@ -135,7 +135,7 @@ describe.skipIf(!hasPrometheus)("the stack's Prometheus", () => {
 describe.skipIf(!hasAlertmanager)("the stack's Alertmanager", () => {
   const alertmanager = services["alertmanager"]!;
 
-  it("has a configuration that amtool takes, with its templates, and that reaches nobody", async () => {
+  it("has a configuration that amtool accepts, with its templates, and that notifies no receiver", async () => {
     const names = ["alertmanager.yaml", "gpu-ledger.tmpl"];
     const files = names.map((name) => [
       name,
@@ -146,7 +146,7 @@ describe.skipIf(!hasAlertmanager)("the stack's Alertmanager", () => {
     expect(receivers.map((receiver) => Object.keys(receiver))).toEqual([["name"], ["name"]]);
   });
 
-  it("knows the flags of its command", async () => {
+  it("accepts the flags of its command", async () => {
     const { command } = alertmanager;
     await expect(run("prometheus-alertmanager", [...command!, "--help"])).resolves.toBeDefined();
     const wrong = run("prometheus-alertmanager", [...command!, "--no-such-flag", "--help"]);
@@ -155,7 +155,7 @@ describe.skipIf(!hasAlertmanager)("the stack's Alertmanager", () => {
 });
 
 describe.skipIf(!hasKafka)("the stack's Kafka", () => {
-  it("is set up by its settings as its image does it", async () => {
+  it("is set up by its settings in the same way as by its image", async () => {
     const folder = temporaryFolder("kafka-image");
     const mounted = mountedFrom(services["kafka"]!, "/mnt/shared/config/server.properties");
     const settings = readFileSync(mounted, "utf8").replace("/var/lib/kafka/data", join(folder, "data"));

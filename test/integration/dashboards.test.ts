@@ -23,7 +23,7 @@ const embedded = sharedStore();
 
 type Row = Readonly<Record<string, string | null>>;
 
-/** The rows of a panel's answer, as the store gives it. */
+/** The rows of the store's answer for a panel. */
 async function rowsOf(database: string, name: string, chosen: Shown["chosen"]): Promise<readonly Row[]> {
   const { panel } = PANELS.find((each) => each.name === name)!;
   const [query] = panel.queries;
@@ -37,10 +37,10 @@ async function rowsOf(database: string, name: string, chosen: Shown["chosen"]): 
   );
 }
 
-/** A decimal without the zeros behind it, as reports write amounts. */
+/** A decimal without trailing zeros, in the form of amounts in reports. */
 const amount = (text: unknown): string => formatAmount(amountOf<"currency">(String(text)));
 
-describe("what dashboards say of played fleets is what reports say", () => {
+describe("dashboards of played fleets have the values of reports", () => {
   const played = ["mig-stranded", "unpriced", "owners", "spread-over-node", "fractions-and-vgpu", "time-slicing"];
   let store: StoreClient;
   const ask = (name: string, policy: string): Promise<readonly Row[]> => rowsOf("panels", name, { policy });
@@ -64,7 +64,7 @@ describe("what dashboards say of played fleets is what reports say", () => {
     expect(amount(total.cost)).not.toBe("0");
   });
 
-  it("policies come to the same, and split it otherwise", async () => {
+  it("policies have the same total with other splits", async () => {
     const policies = await ask("GPU cost: Policies side by side", "default");
     expect(policies.map(({ policy }) => policy)).toEqual(expect.arrayContaining(["by-compute", "default"]));
     for (const { policy, cost } of policies) {
@@ -73,7 +73,7 @@ describe("what dashboards say of played fleets is what reports say", () => {
     }
   });
 
-  it("what has no price, what nobody owns and what is stranded is named", async () => {
+  it("time without a price, without an owner and stranded time have names", async () => {
     expect(await ask("GPU cost: Without a price", "default")).toMatchObject([
       { cluster: "unpriced", gpu_model: "Tesla-T4", hours: "3" },
       { cluster: "unpriced", gpu_model: "NVIDIA-L4", hours: "2" },
@@ -85,7 +85,7 @@ describe("what dashboards say of played fleets is what reports say", () => {
     expect(await ask("GPU sharing: Stranded cost per hour", "by-compute")).toMatchObject([{ Value: "0.2" }]);
   });
 
-  it("parts of GPUs are told by what they are", async () => {
+  it("parts of GPUs are named by their kind", async () => {
     const rows = await Promise.all(
       played.map((cluster) => rowsOf("panels", "GPU sharing: How parts are held", { cluster: [cluster] })),
     );
@@ -94,7 +94,7 @@ describe("what dashboards say of played fleets is what reports say", () => {
   });
 });
 
-describe("what dashboards say of a month is what its statements say", () => {
+describe("dashboards of a month have the values of its statements", () => {
   const PRICE = "3.123456789";
   let store: StoreClient;
 
@@ -108,7 +108,7 @@ describe("what dashboards say of a month is what its statements say", () => {
   });
   afterAll(() => store.close());
 
-  it("to the last digit, of each team and together, whatever a team is called", async () => {
+  it("to the last digit, for each team and for all, with any names of teams", async () => {
     const { total, statements } = await readStatements(store, { period: MARCH, policy: "default", where: [] }, "USD");
     const [booked] = await rowsOf("statements", "GPU cost: Booked this month", { policy: "default" });
     expect(amount(booked!["booked"])).toBe(total.cost);

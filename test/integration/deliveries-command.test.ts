@@ -29,7 +29,7 @@ describe("deliveries by the command and the API", () => {
     store = await createTestDatabase("delivery_commands");
     receiver = await startReceiver("hangs");
     world = createDeliveryWorld(store, Date.now());
-    // Half a day from now, so that nothing becomes due meanwhile.
+    // Half a day from now, so that no delivery becomes due during the test.
     const hour = (new Date(world.now).getUTCHours() + 12) % 24;
     const daily = { schedule: `0 ${hour} * * *`, period: "day", waitFor: "nothing" };
     written = [
@@ -52,7 +52,7 @@ describe("deliveries by the command and the API", () => {
       },
       deliveries: written,
     });
-    // Both have been known for two days, in which each was due twice.
+    // Both schedules have existed for two days, in which each was due twice.
     for (const { configured, recipient, definition } of deliveriesOf(config.deliveries)) {
       const known = { delivery: configured.name, recipient: recipient.name, definition, who: "server-a" };
       await writeSchedule(store, known, world.now - 2 * DAY);
@@ -71,16 +71,16 @@ describe("deliveries by the command and the API", () => {
   const statesOf = (list: readonly DeliveryStatus[], name: string) =>
     list.filter(({ delivery }) => delivery === name).map(({ state }) => state);
 
-  it("are made by `serve`; one that is killed while it sends leaves it to others, and nothing is sent twice to the end", async () => {
+  it("are made by `serve`; if one server is killed while it sends, others take over, and nothing is sent twice completely", async () => {
     const serving = folder.start(["serve", "--config", file]);
     await receiver.until(1);
     expect(statesOf(await listed(), "to-finance")).toEqual(["scheduled", "due", "under way"]);
     const metrics = await (await fetch(`${await serving.address()}/metrics`)).text();
-    // Of each delivery what was due a day and a half ago.
+    // For each delivery, the period that was due a day and a half ago.
     expect(metrics).toContain("gpu_ledger_deliveries_late 2\n");
     await serving.end("SIGKILL");
     receiver.answers = [200];
-    // Two minutes of a lease, half a minute for clocks that differ, and a minute's pause.
+    // Two minutes of a lease, half a minute for different clocks, and a pause of a minute.
     for (let minutes = 0; minutes < 5; minutes++) {
       world.now += MINUTE;
       await world.worker(config, { who: "server-b" }).turn();
@@ -90,7 +90,7 @@ describe("deliveries by the command and the API", () => {
     expect({ posts: keys.length, periods: new Set(keys).size }).toEqual({ posts: 3, periods: 2 });
   });
 
-  it("are listed as a table, with why something was given up", async () => {
+  it("are listed as a table, with the reason of a delivery that was given up", async () => {
     const { code, stdout } = await run("deliveries");
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split("\n");
@@ -106,7 +106,7 @@ describe("deliveries by the command and the API", () => {
     expect(stdout).toMatch(/to-nowhere\s+archive\s+\S+\s+\S+\s+scheduled/);
   });
 
-  it("are tried again at somebody's wish, and what was delivered is not", async () => {
+  it("are tried again on request, but not if they were delivered", async () => {
     const why = ["--by", "ops", "--why", "the folder is there now"];
     expect(await run("deliveries", "retry", "to-finance")).toMatchObject({
       code: 1,
@@ -135,7 +135,7 @@ describe("deliveries by the command and the API", () => {
     expect(stdout).toMatch(/ops\s+delivery retried\s+to-nowhere to archive, \S+\s+the folder is there now/);
   });
 
-  it("are in the API, for who may see all teams", async () => {
+  it("are in the API, for viewers of all teams", async () => {
     const server = await createReportsServer(store, world.now, JSON.stringify({ deliveries: written }));
     const answer = await server.get("/api/v1/deliveries");
     expect(answer.statusCode).toBe(200);

@@ -24,7 +24,7 @@ import {
 import { createTestDatabase } from "../support/database.ts";
 import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
-describe("deliveries that are owed", () => {
+describe("owed deliveries", () => {
   let store: StoreClient;
   let world: DeliveryWorld;
 
@@ -38,7 +38,7 @@ describe("deliveries that are owed", () => {
     await store.close();
   });
 
-  it("of a schedule that is new owe nothing of before", async () => {
+  it("do not include periods before a new schedule", async () => {
     const config = monthly("new", world.archive);
     world.now = DUE + 1;
     const worker = world.worker(config);
@@ -52,7 +52,7 @@ describe("deliveries that are owed", () => {
     expect(next).toMatchObject({ state: "scheduled", period: "2026-04", due: "2026-05-03T06:00:00.000Z" });
   });
 
-  it("wait for prices, and are sent without them where that is allowed", async () => {
+  it("wait for prices, or are sent without them if that is allowed", async () => {
     const hour = Date.UTC(2026, 1, 10);
     const unpriced = chargeOf("nlp", hour, { gpuHours: lastUnits(2_500_000_000n), costs: undefined });
     await bookHour(store, hour, [chargeOf("vision", hour), unpriced]);
@@ -81,7 +81,7 @@ describe("deliveries that are owed", () => {
     ]);
   });
 
-  it("send no FOCUS that breaks its rules", async () => {
+  it("do not send a FOCUS file that violates its rules", async () => {
     const receiver = await world.receive();
     const hour = Date.UTC(2026, 4, 10);
     await bookHour(store, hour, [chargeOf("vision", hour), chargeOf("nlp", hour, { gpuHours: lastUnits(0n) })]);
@@ -97,7 +97,7 @@ describe("deliveries that are owed", () => {
     expect(receiver.posted).toEqual([]);
   });
 
-  it("wait until every hour is charged, and say which is not", async () => {
+  it("wait until every hour is charged, and name a missing one", async () => {
     const [hour, cluster] = [Date.UTC(2026, 5, 30, 23), "prod"];
     const june = Date.UTC(2026, 6, 1);
     const config = monthly("settled", world.archive, { schedule: "1 0 1 * *" });
@@ -140,7 +140,7 @@ describe("deliveries that are owed", () => {
     ]);
   });
 
-  it("wait until a month is closed, where they are asked to", async () => {
+  it("wait until a month is closed if they are configured to", async () => {
     const config = monthly("closed", world.archive, { waitFor: "closed" });
     const worker = await world.dueWorker(config);
     await worker.turn();
@@ -154,7 +154,7 @@ describe("deliveries that are owed", () => {
     await store.command("ALTER TABLE closings DELETE WHERE true SETTINGS mutations_sync = 1");
   });
 
-  it("are given up after a time, and tried again when somebody wants it, who and why being kept", async () => {
+  it("are given up after a time, and tried again on request, with the user and the reason recorded", async () => {
     const receiver = await world.receive(503);
     const config = monthly("given-up", toWebhook("finance", receiver), { giveUpAfter: "2m" });
     const late: number[] = [];

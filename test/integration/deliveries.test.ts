@@ -44,7 +44,7 @@ describe("deliveries", () => {
     await store.close();
   });
 
-  it("are made by a started worker when they become due, without a call, and by a stopped worker no more", async () => {
+  it("are made by a started worker when they become due, without a call, and not by a stopped worker", async () => {
     world.now = SINCE;
     const configs = [monthly("by-itself", world.archive), monthly("after-the-stop", world.archive)];
     const [worker, stopped] = configs.map((config) => world.worker(config));
@@ -54,13 +54,13 @@ describe("deliveries", () => {
     await expect.poll(known).toHaveLength(2);
     await stopped!.stop();
     world.now = DUE;
-    // The schedules' own moments are months away, so this is the look of every 15 s.
+    // The schedules' own moments are months away, so this checks the poll of every 15 s.
     await expect.poll(() => world.eventsOf("by-itself"), { timeout: 30_000 }).toContain("1 delivered");
     await worker!.stop();
     expect(await world.eventsOf("after-the-stop")).toEqual([]);
   });
 
-  it("put a file into a folder, whose sums are the report's to the last digit, and what it is beside it", async () => {
+  it("put a file into a folder, with sums equal to the report's to the last digit, and a manifest beside it", async () => {
     const config = monthly("to-folder", world.archive);
     const worker = await world.dueWorker(config);
     await worker.turn();
@@ -117,7 +117,7 @@ describe("deliveries", () => {
     "lines-csv",
     "lines-ndjson",
     "lines-parquet",
-  ])("make %s, and say what is in it", async (format) => {
+  ])("make %s, and describe the content", async (format) => {
     const name = `as-${format}`;
     const config = monthly(name, world.archive, { report: { format } });
     await (await world.dueWorker(config)).turn();
@@ -128,7 +128,7 @@ describe("deliveries", () => {
     expect(focus?.check?.isPassed).toBe(format.startsWith("focus") ? true : undefined);
   });
 
-  it("post to a webhook what says itself who it is from, what it is, and that nobody changed it", async () => {
+  it("post to a webhook with the delivery, the period, the content's type and a signature in the headers", async () => {
     const receiver = await world.receive();
     await (await world.dueWorker(monthly("to-webhook", toWebhook("finance", receiver, SECRETS)))).turn();
     const [{ path, headers, body }] = receiver.posted as [Receiver["posted"][number]];
@@ -149,7 +149,7 @@ describe("deliveries", () => {
     expect(receiver.posted).toHaveLength(1);
   });
 
-  it("are tried again after growing pauses where a webhook hangs or answers 500, under one key, until it takes it", async () => {
+  it("are tried again after growing pauses while a webhook hangs or answers 500, with the same key, until it accepts", async () => {
     const receiver = await world.receive("hangs", (response) => response.writeHead(500).end("try\nlater"), 200);
     const config = monthly("stubborn", toWebhook("finance", receiver));
     const worker = await world.dueWorker(config);
@@ -178,7 +178,7 @@ describe("deliveries", () => {
     expect(receiver.posted.map(({ headers }) => headers["x-gpu-ledger-attempt"])).toEqual(["1", "2", "3"]);
   });
 
-  it("follow no redirect, and tell nothing to where it leads", async () => {
+  it("follow no redirect, and send nothing to its target", async () => {
     const other = await world.receive();
     const receiver = await world.receive((response) => response.writeHead(307, { location: other.url }).end());
     const config = monthly("redirected", toWebhook("finance", receiver, SECRETS));
@@ -223,7 +223,7 @@ describe("deliveries", () => {
     expect(readdirSync(world.folder).filter((name) => /^daily-.*\.csv$/.test(name))).toHaveLength(7);
   });
 
-  it("claim an attempt for one of many servers at once", async () => {
+  it("claim an attempt for only one of many servers at once", async () => {
     for (let round = 0; round < 4; round++) {
       const occasion = { delivery: "claimed", recipient: "finance", from: round, until: round + 1, due: DUE };
       const claims = await Promise.all(
@@ -235,7 +235,7 @@ describe("deliveries", () => {
     }
   });
 
-  it("are taken over by another server when the lease of one that ended has run out", async () => {
+  it("are taken over by another server when the lease of an ended one has expired", async () => {
     const receiver = await world.receive();
     const config = monthly("orphaned", toWebhook("finance", receiver));
     const worker = await world.dueWorker(config);
@@ -258,7 +258,7 @@ describe("deliveries", () => {
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 2 });
   });
 
-  it("are not sent by a server whose lease ran out while it made the file", async () => {
+  it("are not sent by a server whose lease expired while it made the file", async () => {
     const receiver = await world.receive();
     const config = monthly("stalled", toWebhook("finance", receiver));
     let isClaimed = false;
@@ -269,7 +269,7 @@ describe("deliveries", () => {
         return await store.insertJson(table, rows, options);
       },
       async query(sql, parameters) {
-        // The machine stands still for a while when it reads what the file is made of.
+        // The machine stalls for a while when it reads the content of the file.
         if (isClaimed && sql.includes("charges_published")) world.now = DUE + 10 * MINUTE;
         return await store.query(sql, parameters);
       },
@@ -301,7 +301,7 @@ describe("deliveries", () => {
     expect(records.filter(({ what }) => what !== "started")).toMatchObject([{ what: "delivered", attempt: 1 }]);
   });
 
-  it("are broken off within seconds when a server stops, and sent by another one at once", async () => {
+  it("are interrupted within seconds when a server stops, and immediately sent by another one", async () => {
     const receiver = await world.receive("hangs", 200);
     const config = monthly("stopped", toWebhook("finance", receiver, { timeout: "1m" }));
     const worker = await world.dueWorker(config);
@@ -324,7 +324,7 @@ describe("deliveries", () => {
     expect(new Set(receiver.posted.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
   });
 
-  it("tell no secret: not in a row, not in a list, not in a log", async () => {
+  it("contain no secret: not in a row, not in a list, not in a log", async () => {
     const receiver = await world.receive((response, { headers, path }) =>
       response.writeHead(403).end(`${headers["authorization"]} ${path} ${SECRETS.signingSecret}`),
     );
@@ -345,7 +345,7 @@ describe("deliveries", () => {
     for (const secret of [...Object.values(SECRETS), "secret-path", "secret-key"]) expect(told).not.toContain(secret);
   });
 
-  it("fail where a folder is not there, and say so", async () => {
+  it("fail with a message if a folder is missing", async () => {
     const config = monthly("nowhere", { name: "archive", folder: join(world.folder, "not-there") });
     await (await world.dueWorker(config)).turn();
     expect(await world.statusOf(config)).toMatchObject({

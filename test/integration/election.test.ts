@@ -24,7 +24,7 @@ interface Candidate {
   readonly identity: string;
   readonly errors: unknown[];
   readonly api: ApiConnection;
-  /** The connection goes nowhere from now on, as with a network that is cut. */
+  /** Cuts the connection from now on, like a broken network. */
   cutOff(): void;
   stop(): Promise<void>;
 }
@@ -101,7 +101,7 @@ describe("the watcher of a cluster", () => {
     expectOneAtATime();
   });
 
-  it("gives up before another may take its place when it is cut off", async () => {
+  it("gives up before another candidate may take its place when it is cut off", async () => {
     const first = join("a");
     await leads("a");
     join("b");
@@ -113,7 +113,7 @@ describe("the watcher of a cluster", () => {
     expectOneAtATime();
   });
 
-  it("leads on over errors that pass, and over a write whose answer was lost", async () => {
+  it("stays the leader during passing errors, and after a write whose answer was lost", async () => {
     const only = join("a");
     await leads("a");
     server.troubles.fail({ status: 500 }, 3);
@@ -125,7 +125,7 @@ describe("the watcher of a cluster", () => {
     expect(terms).toHaveLength(1);
   });
 
-  it("ends its term when somebody else has written the lease, and when its work fails", async () => {
+  it("ends its term when another client has written the lease, and when its work fails", async () => {
     let fails = 0;
     join("a", async ({ signal }) => {
       fails += 1;
@@ -144,7 +144,7 @@ describe("the watcher of a cluster", () => {
     expect(terms[2]!.epoch).toBeGreaterThan(Date.UTC(2099, 0));
   });
 
-  it("has higher epochs with every term, also where the server's clock goes back", async () => {
+  it("has a higher epoch with every term, also when the server's clock goes back", async () => {
     for (let round = 0; round < 3; round++) {
       const candidate = join(`round-${round}`);
       await leads(`round-${round}`);
@@ -155,7 +155,7 @@ describe("the watcher of a cluster", () => {
     expectOneAtATime();
   });
 
-  it("says so while it may not write leases, and leads when it may", async () => {
+  it("reports that it may not write leases, and leads when it may", async () => {
     server.access.withdraw(LEASES.group, LEASES.plural, "create");
     const candidate = join("a");
     await vi.waitFor(() => expect(candidate.errors.length).toBeGreaterThan(1), LONG);
@@ -165,7 +165,7 @@ describe("the watcher of a cluster", () => {
     await leads("a");
   });
 
-  it("changes hands many times, and never are there two", async () => {
+  it("changes many times, and is never two candidates at once", async () => {
     const names = ["a", "b", "c"];
     let members = names.map((name) => join(name));
     for (let round = 0; round < 6; round++) {

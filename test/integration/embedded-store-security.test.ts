@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(outside, { recursive: true, force: true });
 });
 
-/** Puts the canary's address and the secret's path where a statement names them. */
+/** Inserts the canary's address and the secret's path where a statement has their placeholders. */
 function fill(sql: string): string {
   const { port } = canary.address() as AddressInfo;
   return sql
@@ -53,7 +53,7 @@ function expectNothingGotOut(answer: RawAnswer): void {
   expect(canaryConnections).toBe(0);
 }
 
-describe("even the program itself", () => {
+describe("the program's own user", () => {
   it.each([
     "SELECT * FROM file('SECRET', 'LineAsString')",
     "SELECT * FROM url('http://CANARY/', 'CSV', 'a String')",
@@ -80,7 +80,7 @@ describe("even the program itself", () => {
   });
 });
 
-it("The store listens on the loopback address alone.", async () => {
+it("the store listens on the loopback address alone", async () => {
   const { port } = new URL(store.url);
   const others = Object.values(networkInterfaces())
     .flat()

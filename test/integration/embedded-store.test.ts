@@ -30,7 +30,7 @@ describe("the HTTP adapter", () => {
     expect(await ask(store, { method: "GET", path: "/play" })).toMatchObject({ status: 404 });
   });
 
-  it("takes the statement from the URL, from the body, or from both one after the other", async () => {
+  it("takes the statement from the URL, from the body, or from both in this order", async () => {
     const user = store.user;
     expect((await ask(store, { user, method: "GET", path: "/?query=SELECT+1" })).text).toBe("1\n");
     expect((await ask(store, { user, body: "SELECT 2;" })).text).toBe("2\n");
@@ -47,7 +47,7 @@ describe("the HTTP adapter", () => {
     expect((await ask(store, { path: `/?user=${username}&password=${password}`, body: "SELECT 1" })).text).toBe("1\n");
   });
 
-  it("refuses wrong and missing passwords as a server does", async () => {
+  it("refuses wrong and missing passwords like a server", async () => {
     for (const user of [{ ...store.user, password: "wrong" }, { username: "default", password: "" }, undefined]) {
       const answer = await ask(store, { ...(user === undefined ? {} : { user }), body: "SELECT 1" });
       expect(answer).toMatchObject({ status: 403, headers: { "x-clickhouse-exception-code": "516" } });
@@ -55,7 +55,7 @@ describe("the HTTP adapter", () => {
     }
   });
 
-  it("says in headers what the answer is", async () => {
+  it("describes the answer in headers", async () => {
     const path = "/?query_id=q-1&default_format=JSONEachRow";
     const answer = await ask(store, { user: store.user, path, body: "SELECT number FROM numbers(3)" });
     expect(answer.headers).toMatchObject({
@@ -68,7 +68,7 @@ describe("the HTTP adapter", () => {
     expect(csv).toMatchObject({ text: '"a",1\n', headers: { "x-clickhouse-format": "CSV" } });
   });
 
-  it("answers requests that are no requests, and goes on", async () => {
+  it("answers invalid requests, and continues", async () => {
     const user = store.user;
     for (const path of [
       "//",
@@ -84,7 +84,7 @@ describe("the HTTP adapter", () => {
     expect(store.restarts).toBe(0);
   });
 
-  it("packs an answer where it was asked to", async () => {
+  it("compresses an answer on request", async () => {
     const path = "/?enable_http_compression=1";
     const body = "SELECT number FROM numbers(10000)";
     const packed = await ask(store, { user: store.user, path, body, headers: { "Accept-Encoding": "gzip" } });
@@ -100,14 +100,14 @@ describe("the HTTP adapter", () => {
     ["SELECT * FROM shop.nosuch", 404, "60", "UNKNOWN_TABLE"],
     ["SELECT 1; SELECT 2", 400, "62", "Multi-statements are not allowed"],
     ["SELECT throwIf(number = 3) FROM numbers(9)", 500, "395", "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO"],
-  ])("gives %s the error of a server", async (body, status, code, text) => {
+  ])("returns the error of a server for %s", async (body, status, code, text) => {
     const answer = await ask(store, { user: store.user, body });
     expect(answer).toMatchObject({ status, headers: { "x-clickhouse-exception-code": code } });
     expect(answer.text).toMatch(/^Code: \d+\. DB::Exception: [\s\S]*\([A-Z_]+\) \(version \d/);
     expect(answer.text).toContain(text);
   });
 
-  it("lets GET read and nothing else", async () => {
+  it("allows only reading with GET", async () => {
     const path = "/?query=CREATE+TABLE+shop.by_get+(a+Int8)+ENGINE=Memory";
     expect(await ask(store, { user: store.user, method: "GET", path })).toMatchObject({
       status: 403,
@@ -115,7 +115,7 @@ describe("the HTTP adapter", () => {
     });
   });
 
-  it("carries parameters of every sort, whatever they hold, also at the same time", async () => {
+  it("takes parameters of every type with any content, also at the same time", async () => {
     const text = "it's\t\\ \n`\";-- {x:Int8} ü";
     const rows = await client.query<Record<string, unknown>>(
       "SELECT {s:String} AS s, {n:Nullable(Int8)} AS n, {a:Array(String)} AS a, {d:Decimal(18, 4)} AS d, {u:UInt64} AS u, {m:Map(String, Int8)} AS m",
@@ -131,7 +131,7 @@ describe("the HTTP adapter", () => {
     await expect(client.query("SELECT {n:Int32}")).rejects.toMatchObject({ code: "rejected" });
   });
 
-  it("takes parameters that are longer than a URL may be as fields of a form, and nothing else in it", async () => {
+  it("takes parameters that are too long for a URL as fields of a form, and no other fields", async () => {
     const names = Array.from({ length: 20_000 }, (_, index) => `O'Neill\t\\${index} – ä`);
     const [row] = await client.query<{ count: string; last: string }>(
       "SELECT length({names:Array(String)}) AS count, {names:Array(String)}[-1] AS last",
@@ -166,7 +166,7 @@ describe("the HTTP adapter", () => {
     expect(await ask(store, broken)).toMatchObject(code("36"));
   });
 
-  it("forgets settings, database, variables and temporary tables with the request", async () => {
+  it("forgets settings, database, variables and temporary tables after the request", async () => {
     const threads = "SELECT getSetting('max_threads'), currentDatabase()";
     const before = await run(store, threads);
     const user = store.user;
@@ -183,21 +183,21 @@ describe("the HTTP adapter", () => {
     expect(unknown).toMatchObject({ status: 400, headers: { "x-clickhouse-exception-code": "115" } });
   });
 
-  it("bounds what an answer may hold, and says so", async () => {
+  it("limits the size of an answer, with an error", async () => {
     const body = "SELECT randomPrintableASCII(1000) FROM numbers(600000)";
     const answer = await ask(store, { user: store.user, body });
     expect(answer).toMatchObject({ headers: { "x-clickhouse-exception-code": "396" } });
     expect(answer.text).toContain("Limit for result exceeded");
   });
 
-  it("bounds the memory of a statement, and goes on", async () => {
+  it("limits the memory of a statement, and continues", async () => {
     const sql = "SELECT length(groupArray(number)) FROM numbers(1000000000)";
     const answer = await ask(store, { user: store.user, body: sql });
     expect(answer.headers["x-clickhouse-exception-code"]).toBe("241");
     expect(await run(store, "SELECT 1")).toBe("1");
   });
 
-  it("refuses ClickHouse's own block compression instead of answering what the client cannot read", async () => {
+  it("refuses ClickHouse's own block compression instead of answering in a form that the client cannot read", async () => {
     const answer = await ask(store, { user: store.user, path: "/?compress=1", body: "SELECT 1" });
     expect(answer).toMatchObject({ status: 501, headers: { "x-clickhouse-exception-code": "48" } });
   });
@@ -217,7 +217,7 @@ describe("inserts", () => {
     expect(stored).toBe(`${rows}\t${(rows * (rows - 1)) / 2}\t${rows}`);
   });
 
-  it("take rows in parts, packed, in the body behind the statement, and as values", async () => {
+  it("take rows in parts, compressed, in the body after the statement, and as values", async () => {
     await client.command("CREATE TABLE ways (a UInt32) ENGINE = MergeTree ORDER BY a");
     async function* parts(): AsyncGenerator<Uint8Array> {
       for (let a = 0; a < 10; a += 1) yield* ofA(a);
@@ -233,7 +233,7 @@ describe("inserts", () => {
     expect(await run(store, "SELECT count(), min(a), max(a), uniq(a) FROM shop.ways")).toBe("18\t0\t17\t18");
   });
 
-  it("are refused whole where a row is wrong or the body is too large", async () => {
+  it("are refused as a whole if a row is wrong or the body is too large", async () => {
     await client.command("CREATE TABLE strict (a UInt32) ENGINE = MergeTree ORDER BY a");
     const cut = ofA(1, 2)[0]!.subarray(0, -1);
     await expect(client.insertRows("strict", ["a"], cut)).rejects.toMatchObject({ code: "rejected", retriable: false });
@@ -246,7 +246,7 @@ describe("inserts", () => {
 });
 
 describe("slow statements", () => {
-  it("hold up neither pings nor inserts", async () => {
+  it("block neither pings nor inserts", async () => {
     await client.command("CREATE TABLE busy (a UInt32, s String) ENGINE = MergeTree ORDER BY a");
     const slowSql = "SELECT sum(sipHash64(number)) FROM numbers(4900000000)";
     const slow = Array.from({ length: 6 }, () =>
@@ -266,7 +266,7 @@ describe("slow statements", () => {
       inserts += 1;
     }
     const answers = await Promise.all(slow);
-    // Four ran for their five seconds at a time, so they were running all the while.
+    // Four ran for their five seconds at a time, so slow statements were running the whole time.
     expect(answers.map(({ headers }) => headers["x-clickhouse-exception-code"])).toEqual(slow.map(() => "159"));
     const sorted = pingMillis.toSorted((left, right) => left - right);
     expect(sorted[Math.floor(sorted.length * 0.9)]).toBeLessThan(200);

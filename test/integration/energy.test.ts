@@ -9,7 +9,7 @@ const START = Date.UTC(2026, 2, 2, 10);
 const INTERVAL = 30_000;
 const REACH = 75_000;
 
-/** A row of a scrape: seconds after the hour's beginning, what the counter and the power show. */
+/** A row of a scrape: seconds after the beginning of the hour, and the values of counter and power. */
 interface Row {
   readonly at: number;
   readonly joules?: number;
@@ -28,7 +28,7 @@ describe("the energy of a GPU in the store", () => {
     await store.close();
   });
 
-  /** Stores what is scraped of a new GPU, and gives its name. */
+  /** Stores the scrapes of a new GPU, and returns its name. */
   async function scraped(rows: readonly Row[]): Promise<string> {
     const gpuKey = `GPU-${(gpus += 1)}`;
     await store.insertJson(
@@ -69,8 +69,8 @@ describe("the energy of a GPU in the store", () => {
     return sums.map((one) => [Number(one.energyMillijoules) / 1000, one.energyCoveredMillis / 1000] as const);
   }
 
-  it("is what its counter rose by, spread over the time between two scrapes, and its power where no other scrape follows", async () => {
-    // 9 kJ in 30 s, then 3 kJ; after the last scrape 100 W for as long as it speaks.
+  it("is the increase of its counter, spread over the time between two scrapes, and its power where no other scrape follows", async () => {
+    // 9 kJ in 30 s, then 3 kJ; after the last scrape 100 W for the time that the scrape covers.
     const gpu = await scraped([
       { at: 0, joules: 1000, watts: 300 },
       { at: 30, joules: 10_000, watts: 100 },
@@ -93,7 +93,7 @@ describe("the energy of a GPU in the store", () => {
     ]);
   });
 
-  it("is not lost at a cut, however small the parts are", async () => {
+  it("is not lost at a cut, for any size of the parts", async () => {
     const gpu = await scraped([
       { at: 0, joules: 0 },
       { at: 30, joules: 0.1 },
@@ -108,7 +108,7 @@ describe("the energy of a GPU in the store", () => {
     expect(new Set(parts.map(([joules]) => joules)).size).toBeLessThan(4);
   });
 
-  it("is what the counter shows after a reset", async () => {
+  it("is the value of the counter after a reset", async () => {
     const gpu = await scraped([
       { at: 0, joules: 50_000 },
       { at: 30, joules: 4000 },
@@ -117,7 +117,7 @@ describe("the energy of a GPU in the store", () => {
     expect(await measured(gpu, [[0, 60]])).toEqual([[10_000, 60]]);
   });
 
-  it("counts once where instances repeat it, a little earlier or later: the highest counter of a scrape", async () => {
+  it("counts once if instances repeat it a little earlier or later: the highest counter of a scrape", async () => {
     const gpu = await scraped(
       [0, 30, 60].flatMap((at) => [
         { at, instance: "1", joules: 1000 + at * 200 + 3, watts: 201 },
@@ -139,7 +139,7 @@ describe("the energy of a GPU in the store", () => {
     ]);
   });
 
-  it("is its power × time where a counter has risen by more than a GPU can draw, and nothing where neither is believed", async () => {
+  it("is its power × time if a counter has risen by more than a GPU can draw, and 0 if neither is plausible", async () => {
     const gpu = await scraped([
       { at: 0, joules: 1000, watts: 200 },
       { at: 30, joules: 9e9, watts: 200 },
@@ -156,14 +156,14 @@ describe("the energy of a GPU in the store", () => {
       ]),
     ).toEqual([
       [6000, 30],
-      // 13 kJ can be drawn in 30 s: the counter can have been reset.
+      // 13 kJ can be drawn in 30 s, so a reset of the counter is possible.
       [13_000, 30],
       [6000, 30],
       [0, 0],
     ]);
   });
 
-  it("is not guessed across a gap that is longer than a scrape speaks", async () => {
+  it("is not extrapolated over a gap that is longer than the time that a scrape covers", async () => {
     const gpu = await scraped([
       { at: 0, joules: 0 },
       { at: 30, joules: 6000, watts: 200 },
@@ -173,7 +173,7 @@ describe("the energy of a GPU in the store", () => {
     expect(await measured(gpu, [[0, 360]])).toEqual([[27_000, 135]]);
   });
 
-  it("of two hours sums to what the counter rose by over their boundary", async () => {
+  it("of two hours sums to the increase of the counter over their boundary", async () => {
     const gpu = await scraped([
       { at: 3590, joules: 1000, watts: 1 },
       { at: 3620, joules: 7001, watts: 1 },

@@ -29,7 +29,7 @@ describe("an explanation", () => {
     await store.close();
   });
 
-  it("walks from a team's sum over states, owners, prices, workloads and evidence to the samples, each with all of the sum", async () => {
+  it("leads from a team's sum over states, owners, prices, workloads and evidence to the samples, each with the whole sum", async () => {
     const told = await explain(store, of({ team: "vision" }));
     expect(told).toMatchObject({ gpuHours: "1", cost: "7.2", unpricedGpuHours: "0" });
     expect(told.states.map(({ state, payer, cost }) => `${state} ${payer} ${cost}`).toSorted()).toEqual([
@@ -45,12 +45,12 @@ describe("an explanation", () => {
     ]);
     expect(told.workloads.map(({ workload, pods, cost }) => [workload, pods, cost])).toEqual([["train-0", 1, "7.2"]]);
     expect(told.evidence.map(({ attribution, cost }) => [attribution, cost])).toEqual([["label", "7.2"]]);
-    // Samples speak until 00:31:30 and from 00:45:00 on: 1,890 s and 900 s.
+    // Samples cover the time until 00:31:30 and from 00:45:00 on: 1,890 s and 900 s.
     const gap = told.lines.find(({ state }) => state === "unobserved")!;
     expect(gap).toMatchObject({ gpu: 0, share: "1", segment: { coveredMillis: 2_790_000, activityPpm: 500_000 } });
   });
 
-  it("of a month tells what was booked in it", async () => {
+  it("of a month has the lines that were booked in it", async () => {
     const booked = (name: string) =>
       explain(store, { ...of({ team: "vision" }), kind: "chargeback", span: readPeriod(name)! });
     const told = await booked("2026-03");
@@ -59,20 +59,20 @@ describe("an explanation", () => {
     expect(await booked("2026-04")).toMatchObject({ gpuHours: "0", lines: [] });
   });
 
-  it("of a GPU at a moment says everything of that moment alone", async () => {
+  it("of a GPU at a moment has everything of that moment alone", async () => {
     const gpu = { cluster: "default", node: "gpu-a", slot: 0 };
     const ask = (at: number) => explain(store, { policy: "default", at, gpu, where: [] });
     expect(await ask(start + 1)).toMatchObject({ gpuHours: "1", cost: "7.2", lines: { length: 3 } });
     expect(await ask(end + 1)).toMatchObject({ gpuHours: "0", lines: { length: 0 } });
   });
 
-  it("tells the energy at the GPU, what it has emitted, and for how long it is known", async () => {
+  it("has the energy at the GPU, its emissions, and the time for which it is known", async () => {
     const own = await createTestDatabase("explain_energy");
     try {
       await playScenario(own, powered);
       const told = await explain(own, of({ team: "vision" }));
       expect(told).toMatchObject({ kWh: "0.09", carbonGrams: "54" });
-      // The device's activity is divided by what is held: a third of vision's quarter is active.
+      // The device's activity is divided by the held shares: a third of vision's quarter is active.
       expect(told.states).toMatchObject([
         { state: "idle", kWh: "0.06", carbonGrams: "36" },
         { state: "active", kWh: "0.03", carbonGrams: "18" },
@@ -96,7 +96,7 @@ describe("an explanation", () => {
       "  the node's GPUs are 2 by its capacity: a guess, because this source also counts replicas and partitions",
       (text: string) => text.replace('nvidia.com/gpu.count: "1", ', "").replace(/^pages:[^]*(?=^prices:)/m, ""),
     ],
-  ])("has the count of the node's GPUs where it is %s", async (what, sentence, edit) => {
+  ])("has the count of the node's GPUs if it is %s", async (what, sentence, edit) => {
     const file = "test/scenarios/reported/exporter-that-shows-more-than-a-label.yaml";
     const own = await createTestDatabase(`explain_${what.split(" ")[1]}`);
     try {
@@ -110,7 +110,7 @@ describe("an explanation", () => {
     }
   });
 
-  it("reads from the top", async () => {
+  it("can be read from the top", async () => {
     const question = of({ team: "vision", state: "unobserved", workload: "train-0" });
     const text = explanationText(await explain(store, question), "USD");
     expect(text.split("\n").filter((line) => line !== "")).toEqual([

@@ -33,7 +33,7 @@ interface Interval {
   readonly until: number;
 }
 
-/** The history as it ought to be: facts in their order, each from when it was seen, never before the one before. */
+/** The expected history: facts in their order, each from the time when it was seen, never before the previous one. */
 function intervalsOf(facts: readonly WorkloadFact[]): Interval[] {
   const intervals: Interval[] = [];
   for (const uid of new Set(facts.map((fact) => fact.uid))) {
@@ -67,7 +67,7 @@ const change = fc.record({
 });
 
 describe("the facts of slices of nodes", () => {
-  it("are those of each slice, read for five of them at once, in whatever order slices are asked for", async () => {
+  it("are those of each slice, read for five slices at once, in any order of the slices", async () => {
     const nodes = Array.from({ length: 22 }, (_, index) => `node-${index}`);
     const pods = nodes.flatMap((node) => ["a", "b"].map((name) => ({ node, uid: `${name}-${node}` })));
     await insertWorkloads(
@@ -96,7 +96,7 @@ describe("the facts of slices of nodes", () => {
 });
 
 describe("the history of workloads", () => {
-  it("is the same however the facts come: replayed, late or out of order", async () => {
+  it("is the same for any order of the facts: replayed, late or out of order", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(change, { maxLength: 12, selector: ({ uid, epoch, version }) => `${uid}/${epoch}/${version}` }),
@@ -161,7 +161,7 @@ describe("facts on the bus", () => {
     await closeBus();
   });
 
-  it("become rows of their tables, with what SQL asks for in columns and the whole fact beside", async () => {
+  it("become rows of their tables, with columns for SQL and the whole fact beside them", async () => {
     await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact())]);
     await bus.send(INVENTORY_TOPIC, [encodeInventory(inventoryFact({ cordonedSince: NOON - 1_000 }))]);
     await bus.send(CLUSTER_TOPIC, [encodeClusterFact(namespaceFact())]);
@@ -198,7 +198,7 @@ describe("facts on the bus", () => {
     expect(namespace).toEqual({ kind: "Namespace", name: "ml", valid_from: "2026-03-01 12:00:00.000" });
   });
 
-  it("that are none are buried with the reason, tombstones are passed over, and what comes after is stored", async () => {
+  it("that are invalid become dead letters with the reason, tombstones are skipped, and later facts are stored", async () => {
     await bus.send(WORKLOADS_TOPIC, [
       { key: "poison", value: Buffer.from("{}"), schemaVersion: 1 },
       { key: '["test","pod-1"]', value: null, schemaVersion: 1 },

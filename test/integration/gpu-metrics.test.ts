@@ -63,7 +63,7 @@ owners: { team: [{ podLabel: team }] }`,
   const lines = async (): Promise<readonly string[]> =>
     (await (await fetch(`${server.url}/metrics/gpu`)).text()).split("\n").filter((line) => line.includes("{"));
 
-  it("serves what it has joined with whose it is, and no money where it is not wanted", async () => {
+  it("serves its joined series with owners, and without money if that is not configured", async () => {
     const now = Date.now();
     const times = { created: now - 60_000, scheduled: now - 50_000 };
     await bus.send(INVENTORY_TOPIC, [encodeInventory(inventoryFact({ node: "a" }))]);
@@ -84,7 +84,7 @@ owners: { team: [{ podLabel: team }] }`,
 
 const HOSTILE = 'a"b\\c\nd';
 
-/** Two processors: three pods of one Deployment on the nodes of both, another Deployment, and names that are hostile. */
+/** Two processors: three pods of one Deployment on the nodes of both, another Deployment, and hostile names. */
 function twoProcessors(): readonly [GpuWorld, GpuWorld] {
   const worlds = [gpuWorld(), gpuWorld()] as const;
   for (const [index, node] of ["gpu-a", "gpu-b", "gpu-c", HOSTILE].entries()) {
@@ -117,7 +117,7 @@ function twoProcessors(): readonly [GpuWorld, GpuWorld] {
   return worlds;
 }
 
-/** The series of the pages as Prometheus has them, a processor an instance. */
+/** The series of the pages as Prometheus has them, with one instance per processor. */
 async function inputOf(worlds: readonly GpuWorld[]): Promise<readonly { series: string; values: string }[]> {
   const pages = await Promise.all(worlds.map((world) => world.text()));
   return pages.flatMap((page, instance) =>
@@ -129,7 +129,7 @@ async function inputOf(worlds: readonly GpuWorld[]): Promise<readonly { series: 
   );
 }
 
-/** The queries of docs/gpu-metrics.md, and what they are to answer of the two processors. */
+/** The queries of docs/gpu-metrics.md, and the expected answers for the two processors. */
 async function documented(): Promise<Readonly<Record<string, Readonly<Record<string, number>>>>> {
   const page = await readFile("docs/gpu-metrics.md", "utf8");
   const workload = (name: string, namespace = name): string =>
@@ -158,34 +158,34 @@ describe.skipIf(!hasPromtool)("the page of GPUs, for a real Prometheus", () => {
     expect(broken.code).not.toBe(0);
   });
 
-  it("gives the examples' queries what a workload does on the nodes of both processors", async () => {
+  it("answers the documented queries with the values of a workload on the nodes of both processors", async () => {
     const { rules } = ADAPTER_VALUES.parse(parse(await example("prometheus-adapter.yaml")));
     const [rule] = rules.external as [(typeof rules.external)[number]];
     const { spec } = SCALED_OBJECT.parse(parse(await example("keda-scaledobject.yaml")));
-    // What the adapter makes of its template for the HPA of the example.
+    // The adapter's expansion of its template for the HPA of the example.
     const ofAdapter = rule.metricsQuery.replaceAll("<<.LabelMatchers>>", 'namespace="search",workload="ranker"');
     const answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {
       [`count(${rule.seriesQuery})`]: { "{}": 3 },
       [ofAdapter]: { '{namespace="search", workload="ranker"}': 0.5 },
       [spec.triggers[0]!.metadata.query]: { "{}": 0.5 },
-      // A mean of the processors' means is another one.
+      // A mean of the processors' means would be different.
       'avg(gpu_workload_activity_ratio{workload="ranker"})': { "{}": 0.625 },
       ...(await documented()),
     };
     const input = await inputOf(twoProcessors());
     expect(await ask(input, answers)).toBe("");
-    // With a series under another name the examples have no answer, and the test would say so.
+    // With a series under another name the queries have no answer, so this test would fail.
     const renamed = input.map(({ series, values }) => ({ series: series.replace("active_gpus", "busy_gpus"), values }));
     expect(await ask(renamed, answers)).toContain("ranker");
   });
 
-  it("is scraped by a configuration that Prometheus takes", async () => {
+  it("is scraped by a configuration that Prometheus accepts", async () => {
     const { code } = await promtool(["check", "config", "--syntax-only", "deploy/autoscaling/scrape-config.yaml"]);
     expect(code).toBe(0);
   });
 });
 
-/** Asks a Prometheus with this input for what it should answer: nothing where it does, else what promtool says. */
+/** Evaluates queries with promtool for this input: the empty text if all answers are as expected, otherwise promtool's output. */
 async function ask(
   input: Awaited<ReturnType<typeof inputOf>>,
   answers: Readonly<Record<string, Readonly<Record<string, number>>>>,
@@ -213,7 +213,7 @@ function checkMetrics(page: string): Promise<Answer> {
 
 interface Answer {
   readonly code: number;
-  /** Complaints, on standard error or on output. */
+  /** Complaints, on standard error or on standard output. */
   readonly said: string;
 }
 

@@ -68,7 +68,7 @@ describe("samples and facts", () => {
     expect(processor!.holdings.cluster("test").pod("uid-2999")?.name).toBe("pod-2999");
   });
 
-  it("are joined by the strongest evidence, which is kept with the pod's UID and the number of holders", async () => {
+  it("are joined by the strongest evidence, which is stored with the pod's UID and the number of holders", async () => {
     const ofCluster = (kind: "ResourceClaim" | "ResourceSlice", body: object): Promise<void> =>
       bus.send(CLUSTER_TOPIC, [
         encodeClusterFact({
@@ -116,7 +116,7 @@ describe("samples and facts", () => {
     ]);
   });
 
-  it("that come late put right what is joined from then on, and a replay what was joined before", async () => {
+  it("that come late correct later joins, and a replay corrects the earlier ones", async () => {
     await start();
     const early = [gpu(0, labelled("train-0")), gpu(1, labelled("old"))];
     await sample(early);
@@ -133,7 +133,7 @@ describe("samples and facts", () => {
     expect(await rows()).toEqual(right);
   });
 
-  it("that are none are passed over with the reason, and tombstones are obeyed", async () => {
+  it("that are invalid are skipped with the reason, and tombstones are applied", async () => {
     await pod("train-0");
     await pod("gone");
     await bus.send(WORKLOADS_TOPIC, [

@@ -59,7 +59,7 @@ const told = ({ events }: WatchReader): string[] =>
   events.map(({ type, object }) => `${type} ${object.metadata.name ?? ""}`.trim());
 
 describe("lists", () => {
-  test("carry the version of the moment, and items without kind and apiVersion, but for custom resources", async () => {
+  test("have the version of the moment, and items without kind and apiVersion, except for custom resources", async () => {
     const version = server.put(pod("p", "a"));
     const answer = await list();
     expect(answer).toMatchObject({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: version } });
@@ -70,7 +70,7 @@ describe("lists", () => {
     expect(queues.items[0]).toMatchObject({ kind: "Queue", apiVersion: "scheduling.volcano.sh/v1beta1" });
   });
 
-  test("are of one namespace, of selected labels and of selected fields; an object is had by its name", async () => {
+  test("are of one namespace, of selected labels and of selected fields; a single object is read by its name", async () => {
     server.put(pod("one", "a", { labels: { app: "x" }, node: "n1" }));
     server.put(pod("two", "a", { labels: { app: "y" }, node: "n2" }));
     server.put(pod("three", "b", { node: "n1" }));
@@ -90,7 +90,7 @@ describe("lists", () => {
     expect((await get("/api/v1/pods?fieldSelector=spec.image%3Dx")).status).toBe(400);
   });
 
-  test("come in pages that are one snapshot, whatever changes meanwhile", async () => {
+  test("come in pages that are one snapshot, with any changes meanwhile", async () => {
     fill(5);
     const first = await list("limit=2");
     expect(first.metadata.remainingItemCount).toBe(3);
@@ -103,7 +103,7 @@ describe("lists", () => {
     expect(third.metadata).not.toHaveProperty("continue");
   });
 
-  test("expire between pages with a 410, whose token goes on with what is current", async () => {
+  test("expire between pages with a 410, whose token continues with the current state", async () => {
     fill(4);
     const first = await list("limit=2");
     server.delete(pod("p02"));
@@ -120,7 +120,7 @@ describe("lists", () => {
     expect((await get("/api/v1/pods?continue=nonsense")).status).toBe(400);
   });
 
-  test("take version 0 without a limit and perhaps old, others as Exact or as NotOlderThan", async () => {
+  test("take version 0 without a limit and possibly old, others as Exact or as NotOlderThan", async () => {
     fill(3);
     const then = server.store.resourceVersion;
     server.put(pod("p09"));
@@ -141,7 +141,7 @@ describe("lists", () => {
     });
   });
 
-  test("are of metadata alone where that is asked for", async () => {
+  test("are of metadata alone on request", async () => {
     server.put(pod("p", "a", { labels: { app: "x" } }));
     const accept =
       "application/vnd.kubernetes.protobuf, application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -155,7 +155,7 @@ describe("lists", () => {
     expect((await get("/api/v1/pods", { accept: "application/yaml" })).status).toBe(406);
   });
 
-  test("are compressed where they are large and the client takes it", async () => {
+  test("are compressed if they are large and the client accepts it", async () => {
     fill(40, "x".repeat(5000));
     const answer = await get("/api/v1/pods", { "accept-encoding": "gzip" });
     expect(answer.headers["content-encoding"]).toBe("gzip");
@@ -169,7 +169,7 @@ describe("lists", () => {
 });
 
 describe("watches", () => {
-  test("tell what happened since a version, then what happens, in order", async () => {
+  test("send the events since a version, then new ones, in order", async () => {
     const since = server.put(pod("old"));
     server.put(pod("new"));
     const reader = await watchPods(`resourceVersion=${since}`);
@@ -182,7 +182,7 @@ describe("watches", () => {
     expect(reader.events[0]!.object.kind).toBe("Pod");
   });
 
-  test("tell of objects that begin or cease to be selected", async () => {
+  test("send events for objects that begin or cease to be selected", async () => {
     server.put(pod("p", "a", { labels: { app: "y" } }));
     const reader = await watchPods(`resourceVersion=${server.store.resourceVersion}&labelSelector=app%3Dx`);
     server.put(pod("p", "a", { labels: { app: "x" } }));
@@ -195,7 +195,7 @@ describe("watches", () => {
     expect(reader.events[2]!.object.metadata).toMatchObject({ resourceVersion: version, labels: { app: "x" } });
   });
 
-  test("send bookmarks to those alone who allow them, the last when their time is up", async () => {
+  test("send bookmarks only to clients that allow them, the last one when their time has ended", async () => {
     const since = server.put(pod("p"));
     const [with_, without] = [
       await watchPods(`resourceVersion=${since}&allowWatchBookmarks=true&timeoutSeconds=1`),
@@ -213,7 +213,7 @@ describe("watches", () => {
     expect(server.openWatches()).toBe(0);
   });
 
-  test("are refused with 410 where the version is too old, as an answer or within the stream", async () => {
+  test("are refused with 410 if the version is too old, as an answer or within the stream", async () => {
     const since = server.put(pod("p"));
     server.put(pod("q"));
     server.store.compact();
@@ -232,7 +232,7 @@ describe("watches", () => {
     expect(open.events).toMatchObject([{ type: "ERROR", object: { code: 410 } }]);
   });
 
-  test("begin with the state where that is asked for, up to a bookmark that says so", async () => {
+  test("begin with the state on request, up to a bookmark that marks its end", async () => {
     fill(3);
     const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=";
     const reader = await watchPods(query);
@@ -247,7 +247,7 @@ describe("watches", () => {
     expect((await get(`/api/v1/pods?watch=true&${query}`)).status).toBe(400);
   });
 
-  test("are of metadata alone, or of one namespace, where that is asked for", async () => {
+  test("are of metadata alone, or of one namespace, on request", async () => {
     const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
     const reader = await watchPods(`resourceVersion=${server.store.resourceVersion}`, { accept });
     const inB = await watch(
@@ -284,7 +284,7 @@ describe("discovery", () => {
     expect(all.items.map(({ metadata }) => metadata.name).toSorted()).toEqual((await groups()).toSorted());
   });
 
-  test("ends the watches of a group that is taken away", async () => {
+  test("ends the watches of a removed group", async () => {
     const url = `${server.url}/apis/kubeflow.org/v1/notebooks?watch=true&resourceVersion=${server.store.resourceVersion}`;
     const reader = await watch(url);
     server.remove("kubeflow.org");
@@ -296,7 +296,7 @@ describe("leases", () => {
   const path = "/apis/coordination.k8s.io/v1/namespaces/a/leases";
   const send = (method: string, to: string, body: unknown) => ask(`${server.url}${to}`, { method, body });
 
-  test("are created once, and replaced by whoever has seen the newest version alone", async () => {
+  test("are created once, and replaced only by a client that has the newest version", async () => {
     const created = await send("POST", path, { metadata: { name: "l" }, spec: { holderIdentity: "one" } });
     expect(created.status).toBe(201);
     const lease = created.json<KubernetesObject>();
@@ -317,14 +317,14 @@ describe("leases", () => {
     expect((await send("PUT", `${path}/m`, { ...lease, metadata: { ...lease.metadata, name: "m" } })).status).toBe(404);
   });
 
-  test("are the only thing that can be written", async () => {
+  test("are the only objects that can be written", async () => {
     expect((await send("POST", "/api/v1/namespaces/a/pods", pod("p"))).json()).toMatchObject({ code: 405 });
     expect((await send("DELETE", `${path}/l`, undefined)).status).toBe(405);
   });
 });
 
 describe("access", () => {
-  test("is for bearers of accepted tokens, while open watches go on", async () => {
+  test("is for clients with accepted tokens, while open watches continue", async () => {
     server.access.setTokens(["old"]);
     expect((await get("/api/v1/pods")).json()).toMatchObject({ kind: "Status", code: 401, reason: "Unauthorized" });
     const headers = { authorization: "Bearer old" };
@@ -336,7 +336,7 @@ describe("access", () => {
     expect(await reader.until(1)).toHaveLength(1);
   });
 
-  test("is by verb and resource, and reviews answer from the same rules", async () => {
+  test("is by verb and resource, and reviews use the same rules", async () => {
     server.access.withdraw("", "nodes", "list", "watch");
     const refused = (await get("/api/v1/nodes")).json<{ message: string }>();
     expect(refused).toMatchObject({ code: 403, reason: "Forbidden" });

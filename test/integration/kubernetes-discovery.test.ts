@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The discovery of a configuration that names the server by a kubeconfig, and what it has found so far. */
+/** The discovery of a configuration that names the server by a kubeconfig, and its results so far. */
 function discover(exporters?: readonly object[], namespaces?: readonly string[]) {
   const kubeconfig = join(folder, "kubeconfig");
   const named = (name: string, of: object) => [{ name, ...of }];
@@ -133,7 +133,7 @@ describe("the exporters of a cluster", () => {
     await vi.waitFor(() => expect(shown().map(([name]) => name)).toEqual(["monitor-a", "monitor-b"]), 20_000);
   });
 
-  it("are told once all selectors are known, so that a restart drops nobody's target", async () => {
+  it("are published when all selectors are known, so that a restart drops no target", async () => {
     putExporter("one", { node: "gpu-a" });
     putExporter("two", { node: "gpu-b", labels: { app: "mine" } });
     server.troubles.fail({ status: 500 }, 1, ({ query }) => query["labelSelector"] === "app=mine");
@@ -143,7 +143,7 @@ describe("the exporters of a cluster", () => {
     expect(found.errors).toHaveLength(1);
   });
 
-  it("are no pods of other namespaces, whatever labels these have", async () => {
+  it("are not pods of other namespaces, with any labels", async () => {
     putExporter("one", { node: "gpu-a" });
     putExporter("hostile", { node: "gpu-a", namespace: "tenant" });
     const found = discover();
@@ -161,7 +161,7 @@ describe("the exporters of a cluster", () => {
     await vi.waitFor(() => expect(found.refused).toEqual([]), 20_000);
   });
 
-  it("are those of the namespaces that the configuration names", async () => {
+  it("are those of the configured namespaces", async () => {
     putExporter("one", { node: "gpu-a" });
     putExporter("two", { node: "gpu-b", namespace: "tenant" });
     putExporter("three", { node: "gpu-c", labels: { app: "mine" } });
@@ -188,7 +188,7 @@ describe("the exporters of a cluster", () => {
     ["a fragment in the path", { [PATH]: "/metrics#x" }, "path"],
     ["a path without its slash", { [PATH]: "@metadata.internal/" }, "path"],
     ["a line end in the path", { [PATH]: "/a\r\nx-header: y" }, "path"],
-  ])("are not asked by %s", async (_, annotations, reason) => {
+  ])("are not requested by %s", async (_, annotations, reason) => {
     putExporter("one", { node: "gpu-a", annotations });
     const found = discover();
     await vi.waitFor(() => expect(found.told).toBe(1), 20_000);
@@ -197,7 +197,7 @@ describe("the exporters of a cluster", () => {
   });
 
   it.each(["metadata.internal", "10.0.0.7@metadata.internal", "10.0.0.7:80", "10.0.0.7/x?", "fe80::1%eth0"])(
-    "are not asked at an address that is none: %s",
+    "are not requested at an invalid address: %s",
     async (podIP) => {
       putExporter("one", { node: "gpu-a", podIP });
       const found = discover();
@@ -207,13 +207,13 @@ describe("the exporters of a cluster", () => {
     },
   );
 
-  it("are asked by the port and the path of their annotations", async () => {
+  it("are requested at the port and the path of their annotations", async () => {
     putExporter("one", { node: "gpu-a", annotations: { [PORT]: "9410", [PATH]: "/gpu/metrics" }, podIP: "fd00::7" });
     const found = discover();
     await vi.waitFor(() => expect(urls(found.targets)).toEqual(["http://[fd00::7]:9410/gpu/metrics"]), 20_000);
   });
 
-  it("are those of the whole demo fleet, each at the place of its own", async () => {
+  it("are those of the whole demo fleet, each at its own address", async () => {
     const fleet = createFleet({ seed: 3, gpus: 96 });
     const exporters = fleet.nodes.map(({ name }, index) => ({
       node: name,
@@ -231,7 +231,7 @@ describe("the exporters of a cluster", () => {
     expect(new Set(urls(found.targets)).size).toBe(found.targets.length);
   });
 
-  it("that may not be listed are told in the server's words, and found when they may", async () => {
+  it("are reported in the server's words if they may not be listed, and found when they may", async () => {
     putExporter("one", { node: "gpu-a" });
     server.access.withdraw("", "pods", "list", "watch");
     const found = discover();

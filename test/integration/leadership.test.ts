@@ -83,7 +83,7 @@ describe("the leader", () => {
       )
     ).map(({ generation }) => Number(generation));
 
-  /** A processor's part in the leadership, with a log of the terms that it has begun and ended. */
+  /** A processor's part in the leadership, with a log of its terms that have begun and ended. */
   async function contend(): Promise<{ readonly leadership: Leadership; readonly log: string[] }> {
     const log: string[] = [];
     const leadership = await startLeadership({
@@ -137,7 +137,7 @@ describe("the leader", () => {
     expect(first.log.at(-1)).toBe(`deposed ${former}`);
     await expect.poll(() => second.leadership.generation, LONG).toBeGreaterThan(former);
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 9, at: NOON - HOUR_MILLIS / 2 })]);
-    // What the former leader has published is not computed again.
+    // Runs that the former leader has published are not computed again.
     await expect.poll(() => second.log.filter((line) => line.startsWith("rollup")), LONG).toEqual(["rollup -1: 2"]);
     const runs = await store.query<{ generation: string }>(
       "SELECT generation FROM runs WHERE kind = 'rollup' ORDER BY window_start",
@@ -146,7 +146,7 @@ describe("the leader", () => {
     expect([...first.log, ...second.log].filter((line) => line.startsWith("failed"))).toEqual([]);
   });
 
-  it("is followed by another one when its process is killed", async () => {
+  it("is replaced by another one when its process is killed", async () => {
     const killed = await spawnMember({
       bus: { make: "embedded", folder: busFolder },
       group: LEADER_GROUP,
@@ -161,7 +161,7 @@ describe("the leader", () => {
     await expect.poll(() => next.log, LONG).toContain("rollup 0: 1");
   });
 
-  it("waits for the work under way before another one begins", async () => {
+  it("waits for running work before another one begins", async () => {
     let release = (): void => {};
     const order: string[] = [];
     const part = (name: string, lead: (term: Term) => Promise<void>): Promise<Leadership> =>
@@ -188,7 +188,7 @@ describe("the leader", () => {
     await expect.poll(() => order, LONG).toEqual(["first elected", "first deposed", "second elected"]);
   });
 
-  it("has a generation above all before it, even on a bus that was made anew", async () => {
+  it("has a higher generation than all earlier ones, even on a new bus", async () => {
     const first = await contend();
     await expect.poll(() => first.leadership.generation, LONG).toBeDefined();
     await first.leadership.stop();
@@ -201,7 +201,7 @@ describe("the leader", () => {
     expect(second.leadership.generation).toBeGreaterThan(Math.max(...before));
   });
 
-  it("begins a new term where a higher generation was written meanwhile", async () => {
+  it("begins a new term if a higher generation was written meanwhile", async () => {
     const { leadership, log } = await contend();
     await expect.poll(() => leadership.generation, LONG).toBeDefined();
     const higher = leadership.generation! + 10;
@@ -210,7 +210,7 @@ describe("the leader", () => {
     expect(log.map((line) => line.split(" ")[0])).toEqual(["elected", "deposed", "elected"]);
   });
 
-  it("passes over requests that it does not know, once", async () => {
+  it("skips unknown requests once", async () => {
     const first = await contend();
     await bus.send(LEDGER_TOPIC, [{ key: "close-period", value: new Uint8Array([1]), schemaVersion: 1 }]);
     await expect.poll(() => first.log, LONG).toContain("unknown close-period");
@@ -222,7 +222,7 @@ describe("the leader", () => {
     expect(second.log).not.toContain("unknown close-period");
   });
 
-  it("survives a store that refuses, and publishes when it no longer does", async () => {
+  it("survives a store that refuses, and publishes when the store accepts again", async () => {
     await insertRaw(store, "c", [scrape(NOON + 600_000)]);
     await store.command("RENAME TABLE gpu_5m TO gpu_5m_away");
     const { log } = await contend();
@@ -282,7 +282,7 @@ describe("dirty windows", () => {
     expect(await look(windows)).toEqual([]);
   });
 
-  it("are none where a message is replayed at its place, and changes nothing where it comes at another", async () => {
+  it("do not appear when a message is replayed at its offset, and change nothing when it comes at another", async () => {
     const windows = tracker();
     const times = [NOON + 600_000, NOON + 630_000];
     await insert(times);
@@ -295,7 +295,7 @@ describe("dirty windows", () => {
     expect(await publish(windows, 0)).toEqual(first);
   });
 
-  it("are found where a row becomes visible after a later one of its partition", async () => {
+  it("are found if a row becomes visible after a later one of its partition", async () => {
     const windows = tracker();
     await insert([NOON + 600_000], 0);
     await insert([NOON + 600_030], 2);
@@ -304,7 +304,7 @@ describe("dirty windows", () => {
     expect(await look(windows)).toEqual([-1]);
   });
 
-  it("are found once, however often the watermark moves on", async () => {
+  it("are found once, for any number of moves of the watermark", async () => {
     const windows = tracker();
     const seen: (readonly number[])[] = [];
     for (let step = 0; step < 6; step++) {
@@ -316,7 +316,7 @@ describe("dirty windows", () => {
     expect(windows.watermark.get(0)).toBeGreaterThan(2);
   });
 
-  it("are remembered over restarts by what their runs had counted", async () => {
+  it("are remembered over restarts by the counts of their runs", async () => {
     const first = tracker();
     await insert([NOON + 600_000, NOON + HOUR_MILLIS + 600_000, NOON + 2 * HOUR_MILLIS + 600_000]);
     expect(await look(first)).toEqual([0, 1, 2]);
@@ -328,7 +328,7 @@ describe("dirty windows", () => {
     expect(await look(second)).toEqual([]);
   });
 
-  it("begin anew with a bus that was made anew", async () => {
+  it("begin again with a new bus", async () => {
     const first = tracker();
     await insert([NOON + 600_000], 1000);
     await look(first);
@@ -342,7 +342,7 @@ describe("dirty windows", () => {
     expect(await look(second)).toEqual([-1]);
   });
 
-  it("settle when the newest scrape of every partition has passed them, or all of the bus is stored", async () => {
+  it("settle when the newest scrape of every partition is later than them, or when the whole bus is stored", async () => {
     const windows = tracker();
     await insert([NOON + 600_000]);
     end = 5;

@@ -7,7 +7,7 @@ import { dirtyFactsOf, FLEET, LONG, NOW, startTerm, storeWorkloads, teamsOf } fr
 import { hourOf } from "../../domain/time.ts";
 
 describe("the ledger of a term", () => {
-  it("is metered and charged hour by hour, and the hour that runs up to now", async () => {
+  it("is metered and charged hour by hour, and the running hour up to now", async () => {
     const { store, errors } = await startTerm("term_hours");
     await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
     expect(errors).toEqual([]);
@@ -27,7 +27,7 @@ describe("the ledger of a term", () => {
     expect(facts.watermark.size).toBeGreaterThan(0);
   });
 
-  it("finds late facts of a bus that was made anew, and those of the bus before no more", async () => {
+  it("finds late facts of a new bus, and no more of the earlier bus", async () => {
     const store = await createTestDatabase("term_bus_anew");
     onTestFinished(() => store.close());
     const now = FLEET.period.end;
@@ -35,7 +35,7 @@ describe("the ledger of a term", () => {
     await storeWorkloads(store, 500);
     const run = { cluster: "default", windowStart: hourOf(now), runId: newRunId(), generation: 1, publishedAt: now };
     const content = { scrapes: 0, rows: 0, hash: "0" };
-    // The newest run tells how far facts had been looked at, in each of their topics.
+    // The newest run has the position of the facts that were examined, for each of their topics.
     for (const [generation, mark] of [
       [1, 900],
       [2, 505],
@@ -57,9 +57,9 @@ describe("the ledger of a term", () => {
     expect(Math.max(...anew.watermark.values())).toBeLessThan(10);
   });
 
-  it("is made again for the hours of a pod of which nothing was known by then", async () => {
+  it("is computed again for the hours of a pod that was unknown when they were computed", async () => {
     const { store, errors } = await startTerm("term_strangers", WORKLOADS_TOPIC);
-    // The exporter's labels alone tell who holds it, and nothing says until when: the hour after its samples is held too.
+    // Only the exporter's labels name the holder, without an end: the hour after its samples is held too.
     const kinds = "SELECT DISTINCT JSONExtractString(arrayJoin(claims), 'kind') AS kind FROM usage_hours_published";
     await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "stranger" }]);
     await expect.poll(async () => (await teamsOf(store))[0], LONG).toMatch(/^vision 2\.0/);
@@ -70,7 +70,7 @@ describe("the ledger of a term", () => {
     expect(errors).toEqual([]);
   });
 
-  it("ends where the clock is set back, and what the next one publishes counts", async () => {
+  it("ends when the clock is set back, and the runs of the next term count", async () => {
     const { store, errors, clock, begin, done } = await startTerm("term_set_back");
     await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
     clock.offset -= 1_800_000;

@@ -23,11 +23,11 @@ import { billScenario } from "../support/reference/bill.ts";
 import { randomScenario } from "../support/reference/random-scenario.ts";
 import { referenceWords, usageWords } from "../support/usage-words.ts";
 
-/** One of each few; the long tests play all of them, and more fleets. */
+/** One file of each few. The long tests play all files, and more fleets. */
 const FILES = ["in-common", "process-activity", "xid-returns"];
 const scenarios = scenarioFiles().filter(({ file }) => FILES.includes(file.replace(".yaml", "")));
 
-describe("the ledger's way through the store", () => {
+describe("the ledger with the store", () => {
   let store: StoreClient;
   let fleets = 0;
 
@@ -39,7 +39,7 @@ describe("the ledger's way through the store", () => {
   });
 
   it.concurrent.each(scenarios.map(({ scenario, file }) => [scenario.title, file, scenario] as const))(
-    "gives the usage of the plain definition and the bill that is written: %s (%s)",
+    "gives the usage of the plain definition and the written bill: %s (%s)",
     async (_, file, scenario) => {
       const { usage, bills, breaches } = await playAs(store, file, scenario, { chargedTwice: 2 });
       expect(usageWords(usage)).toEqual(referenceWords(scenario));
@@ -48,7 +48,7 @@ describe("the ledger's way through the store", () => {
     },
   );
 
-  it("lets a slot without Kubernetes end after so long without a sample, where the last one's word ends", async () => {
+  it("ends a slot without Kubernetes after a time without a sample, at the end of its last sample", async () => {
     const text = `title: a silent machine
 period: { start: 2026-03-02T00:00:00Z, end: 2026-03-02T02:00:00Z }
 scrapeInterval: 1m
@@ -70,11 +70,11 @@ pods:
       }
     };
     expect(await minutes(86_400_000)).toBe(120);
-    // The sample of 00:09 counts until 00:11:30; the machine is there again from 01:30 on.
+    // The sample of 00:09 counts until 00:11:30; the machine is back from 01:30 on.
     expect(await minutes(3_600_000)).toBe(11.5 + 30);
   });
 
-  it("keeps no amount and no sum in a floating-point column", async () => {
+  it("stores no amount and no sum in a floating-point column", async () => {
     const columns = await store.query<{ table: string; name: string; type: string }>(
       "SELECT table, name, type FROM system.columns WHERE database = currentDatabase() AND table IN ('usage_hours', 'charges', 'statements', 'closings')",
     );
@@ -86,7 +86,7 @@ pods:
     expect(frozen.map(({ type }) => type)).toEqual(Array(13).fill("Decimal(38, 9)"));
   });
 
-  it.each(["the store", "a rule"])("meters what %s does not let be charged, which is charged later", async (cause) => {
+  it.each(["the store", "a rule"])("meters an hour if %s prevents the charges, which follow later", async (cause) => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
     const own = await createTestDatabase(`charged_later_${cause.replace(" ", "_")}`);
     try {
@@ -119,7 +119,7 @@ pods:
     }
   });
 
-  it("ends with what went wrong first, where the store fails under several slices of nodes at once", async () => {
+  it("fails with the first error if the store fails for several slices of nodes at once", async () => {
     const own = await createTestDatabase("slices_fail");
     try {
       const nodes = Array.from({ length: 1_100 }, (_, number) => `node-${number}`);
@@ -145,7 +145,7 @@ pods:
     }
   });
 
-  it("says what other rules would leave unowned; another price book charges again, from what was metered, and the month follows", async () => {
+  it("lists what other rules would leave without an owner; another price book charges the stored usage again, and the month follows", async () => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml")!;
     const own = await createTestDatabase("prices_change");
     try {
@@ -196,7 +196,7 @@ pods:
     }
   });
 
-  it("gives the plain reference's usage and bills of a random fleet, in whatever order, portions and how often it arrives, and however late", async () => {
+  it("gives the plain reference's usage and bills of a random fleet, for any order, portions, repetitions and delays of the messages", async () => {
     await fc.assert(
       fc.asyncProperty(randomScenario, fc.gen(), async (scenario, pick) => {
         const deliver = (messages: readonly PlacedMessage[]): Delivery => badDay(messages, pick);

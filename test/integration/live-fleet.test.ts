@@ -21,7 +21,7 @@ const SECOND = 1000;
 let store: StoreClient;
 let fleet: LiveFleet;
 
-/** A sample of one GPU of gpu-a, so many seconds before noon. */
+/** A sample of one GPU of gpu-a, `secondsAgo` before noon. */
 async function sample(secondsAgo: number, gpu: string, row: object): Promise<void> {
   await store.insertJson("gpu_samples", [
     {
@@ -66,7 +66,7 @@ beforeAll(async () => {
   for (const fact of nodes) await say(INVENTORY_TOPIC, encodeInventory(fact).value);
   await say(CLUSTER_TOPIC, encodeClusterFact(namespace).value);
   const train = { holder_namespace: "ml", holder_pod: "train-0", holder_uid: "u-train", holders: 1, evidence: "label" };
-  // An earlier sample under another pod's label is not what is now.
+  // An earlier sample under another pod's label does not count as current.
   await sample(90, "0", {
     sharing: "ml/old-0",
     holder_namespace: "ml",
@@ -93,8 +93,8 @@ afterAll(async () => {
   await store.close();
 });
 
-describe("the fleet as it is", () => {
-  it("says for every GPU who holds it, since when, by which evidence, in which regime", () => {
+describe("the current fleet", () => {
+  it("shows for every GPU its holder, since when, by which evidence, and in which regime", () => {
     const [first] = fleet.gpus;
     expect(first).toEqual({
       cluster: "test",
@@ -124,7 +124,7 @@ describe("the fleet as it is", () => {
     });
   });
 
-  it("has the parts of a GPU each, free ones too, and what is held in common", () => {
+  it("shows each part of a GPU, free parts too, and devices held in common", () => {
     const rest = fleet.gpus
       .slice(1)
       .map(({ gpu, instance, regime, holder }) => [gpu, instance, regime, holder?.name, holder?.pods]);
@@ -135,14 +135,14 @@ describe("the fleet as it is", () => {
     ]);
   });
 
-  it("names the GPUs that no sample of the last minutes speaks of, but none of a machine that is gone", () => {
+  it("lists the GPUs without a sample in the last minutes, but none of a machine that is gone", () => {
     expect(fleet.unobserved.map(({ node, gpus }) => [node, gpus])).toEqual([
       ["gpu-a", 1],
       ["gpu-b", 8],
     ]);
   });
 
-  it("is a page on which no name is markup", async () => {
+  it("is a page on which no name acts as markup", async () => {
     const server = await createReportsServer(store, NOON, "");
     const { body } = await server.get("/fleet");
     await server.close();
@@ -156,7 +156,7 @@ describe("the fleet as it is", () => {
     expect(body).not.toContain("<b>&");
   });
 
-  it("is a page that stays one for a fleet of a hundred thousand", () => {
+  it("shows 100 GPUs a page for a fleet of a hundred thousand", () => {
     const gpus = Array.from({ length: 100_000 }, () => fleet.gpus[0]!);
     const page = render(fleetContent({ ...fleet, gpus }, {}, pagingOf("/fleet", "gpus")));
     expect(page.match(/<tr>/g)).toHaveLength(101);

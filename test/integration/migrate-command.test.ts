@@ -12,10 +12,10 @@ import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 
 const PASSWORD = "a password";
 const HASH = createHash("sha256").update(PASSWORD).digest("hex");
-/** What the engine at hand can't do: it knows no users. */
+/** Statements that this engine cannot run: it has no users. */
 const OF_USERS = /^(CREATE|ALTER) (SETTINGS PROFILE|ROLE|QUOTA|USER)|^(GRANT|REVOKE)/;
 
-/** A store before which statements about users are kept instead of run. */
+/** A proxy of a store that keeps statements about users instead of running them. */
 async function startStoreWithUsers(store: TestStore, statements: string[]): Promise<Server> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
@@ -71,7 +71,7 @@ describe("the command migrate", () => {
     expect(statements).toEqual([]);
   });
 
-  it("makes the tables, then the reader that `generate store-readers` describes, with the hash of the password alone", async () => {
+  it("creates the tables, then the reader that `generate store-readers` describes, with the hash of the password alone", async () => {
     const outcome = await folder.run(["migrate", "--config", config, "--reader-password", "password"]);
     expect(outcome).toMatchObject({ code: 0 });
     expect(outcome.stdout).toMatch(/^applied .*\ngpu_ledger_reader may read, with the password of password\n$/);
@@ -86,7 +86,7 @@ describe("the command migrate", () => {
     await client.close();
   });
 
-  it("does the reader again with nothing to migrate, so that another password holds from then on", async () => {
+  it("creates the reader again without pending migrations, so that a new password is valid from then on", async () => {
     statements.length = 0;
     folder.write("password", "another");
     const outcome = await folder.run(["migrate", "--config", config, "--reader-password", "password"]);
@@ -94,7 +94,7 @@ describe("the command migrate", () => {
     expect(statements.at(-1)).toContain(createHash("sha256").update("another").digest("hex"));
   });
 
-  it("leaves users alone where it is given no password", async () => {
+  it("changes no users if it is given no password", async () => {
     statements.length = 0;
     expect(await folder.run(["migrate", "--config", config])).toMatchObject({ code: 0 });
     expect(statements).toEqual([]);

@@ -7,7 +7,7 @@ import { createByteWriter } from "../../runtime/store/native/byte-writer.ts";
 import { uuid } from "../../runtime/store/schema/types.ts";
 import { createTestDatabase } from "../support/database.ts";
 
-/** What a row of the table says; nothing where it has the default. */
+/** The values of a row of the table; a missing value is the default. */
 interface Row {
   readonly id: number;
   readonly name?: string;
@@ -55,7 +55,7 @@ describe("rows that are inserted in Native", () => {
     await store.close();
   });
 
-  /** Texts come in dictionaries of so many rows. */
+  /** `together` rows share a dictionary of texts. */
   async function insert(rows: readonly Row[], together = 8): Promise<readonly string[]> {
     // Columns grow while they have rows, as they do in a batch.
     for (let from = 0; from < rows.length; from += together) {
@@ -90,7 +90,7 @@ describe("rows that are inserted in Native", () => {
   const none = { ratio: null, large: null, signed: null };
   const defaults = { name: "", key: "", small: 0, ...none, flag: false, labels: {}, other: {} };
 
-  it("are in the table as they were written, and defaults where nothing was", async () => {
+  it("are in the table as they were written, with defaults for missing values", async () => {
     const rows: Row[] = [
       { id: 1, name: "ä", key: "x".repeat(300), small: 65_535, ratio: 1_000_000, large: Number.MAX_SAFE_INTEGER },
       { id: 2 },
@@ -114,7 +114,7 @@ describe("rows that are inserted in Native", () => {
     ]);
   });
 
-  it("leave columns out that have no value, and nothing of the block before", async () => {
+  it("leave out columns without a value, and keep nothing of the block before", async () => {
     await store.command("TRUNCATE TABLE blocks");
     expect(await insert([{ id: 1 }, { id: 2, flag: true }])).toEqual(["id", "flag"]);
     expect(await stored()).toEqual([
@@ -123,7 +123,7 @@ describe("rows that are inserted in Native", () => {
     ]);
   });
 
-  it("may have more texts than fit into two bytes", async () => {
+  it("may have more texts than two bytes can count", async () => {
     await store.command("TRUNCATE TABLE blocks");
     const rows = Array.from({ length: 70_000 }, (_, id) => ({ id, name: id % 7 === 0 ? "" : `pod-${id}` }));
     await insert(rows, 1000);
@@ -134,7 +134,7 @@ describe("rows that are inserted in Native", () => {
     ).toEqual([{ n: "70000" }]);
   });
 
-  it("are rounded from what they are scaled by, and null where that is out of bounds", async () => {
+  it("are rounded to their scale, and null if that is out of range", async () => {
     await store.command("TRUNCATE TABLE blocks");
     columns.id.fill(0, 1, 7);
     columns.id.fill(1, 4, 8);

@@ -13,7 +13,7 @@ import { playScenario } from "../support/play-ledger.ts";
 
 const FILE = "test/scenarios/spread-over-node.yaml";
 const text = readFileSync(FILE, "utf8");
-/** The same, spread over the whole of it. */
+/** The same scenario with its costs spread over the whole period. */
 const overPeriod = text.replaceAll(/spread: \{/g, "spread: { window: period,");
 
 const words = (charges: readonly Charge[]): readonly string[] =>
@@ -32,7 +32,7 @@ describe("a policy's bill on demand", () => {
   it.each([
     ["over each hour", text],
     ["over the period", overPeriod],
-  ])("is the one that is kept, spread %s, with progress to the last hour", async (name, scenarioText) => {
+  ])("equals the stored one, spread %s, with progress to the last hour", async (name, scenarioText) => {
     store = await createTestDatabase(name.replaceAll(" ", "_"));
     try {
       const scenario = readScenario(scenarioText, FILE);

@@ -68,7 +68,7 @@ describe("OpenCost's allocation API", () => {
     await store.close();
   });
 
-  it("has OpenCost's fields for what a namespace's GPUs cost", async () => {
+  it("has OpenCost's fields for the cost of a namespace's GPUs", async () => {
     const [set] = await sets(`${WINDOW}&aggregate=namespace`);
     expect(Object.keys(set!)).toEqual(["nlp", "vision"]);
     expect(set!["vision"]).toMatchObject({
@@ -91,12 +91,12 @@ describe("OpenCost's allocation API", () => {
     expect(set!["nlp"]).toMatchObject({ minutes: 60, gpuCount: 1, gpuHours: 1, gpuCost: 3 });
   });
 
-  it("tells idle capacity alone, or divides it by cost or evenly, so that the sum is what the fleet cost", async () => {
+  it("shows idle capacity alone, or divides it by cost or evenly, so that the sum is the cost of the fleet", async () => {
     const asked = `${WINDOW}&aggregate=namespace`;
     expect(costs((await sets(`${asked}&includeIdle=true`))[0])).toEqual({ nlp: 3, vision: 12, __idle__: 9 });
     expect(costs((await sets(`${asked}&shareIdle=true`))[0])).toEqual({ nlp: 4.8, vision: 19.2 });
     expect(costs((await sets(`${asked}&shareIdle=true&shareSplit=even`))[0])).toEqual({ nlp: 7.5, vision: 16.5 });
-    // Where nobody held anything, it stays alone.
+    // Without any holder, idle capacity stays alone.
     const filtered = `${asked}&shareIdle=true&filter=${encodeURIComponent('namespace:"none"')}`;
     expect(costs((await sets(filtered))[0])).toEqual({ __idle__: 9 });
   });
@@ -152,7 +152,7 @@ describe("OpenCost's allocation API", () => {
     { query: "window=1d&filter=namespace:x", message: "quotes" },
     { query: `window=1d&filter=${encodeURIComponent('a:"1"+b:"2"|c:"3"')}`, message: "parentheses" },
     { query: `window=1d&filter=${encodeURIComponent('colour:"red"')}`, message: "colour" },
-  ])("refuses $query as OpenCost does, and says why", async ({ query, message }) => {
+  ])("refuses $query like OpenCost, with the reason", async ({ query, message }) => {
     const answer = await server.get(`/allocation/compute?${query}`);
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toEqual({ code: 400, message: expect.stringContaining(message) as string });
@@ -166,7 +166,7 @@ describe("OpenCost's allocation API", () => {
     expect(model!.body).toBe(own!.body);
   });
 
-  it("tells a team's viewer of that team alone, and nothing of idle capacity", async () => {
+  it("shows a team's viewer that team alone, and no idle capacity", async () => {
     const [set] = await sets(`${WINDOW}&aggregate=namespace&includeIdle=true&shareIdle=true`, VISION);
     expect(costs(set)).toEqual({ vision: 12 });
   });

@@ -31,7 +31,7 @@ function newCache() {
   });
 }
 
-it("gives a pod no owner of another namespace, though the pod names its UID", async () => {
+it("gives a pod no owner of another namespace, even if the pod names its UID", async () => {
   const owners = newCache();
   await owners.fetch(train, "rich");
   expect(owners.lookup(train, "rich")?.labels).toEqual({ team: "rich" });
@@ -47,7 +47,7 @@ it.each<Partial<OwnerReference>>([
   { apiVersion: "batch/.." },
   { apiVersion: "batch/v1/namespaces/rich/jobs/train?" },
   { apiVersion: "batch/" },
-])("asks the server for nothing where a reference is no name: %j", async (part) => {
+])("sends no request to the server for a reference with an invalid name: %j", async (part) => {
   const owners = newCache();
   const odd = { ...train, ...part };
   await owners.fetch(odd, "poor");
@@ -55,14 +55,14 @@ it.each<Partial<OwnerReference>>([
   expect(server.requests.all.map(({ path }) => path)).toEqual([]);
 });
 
-it("asks again for what is forbidden for a moment, as while a server starts", async () => {
+it("asks again for an owner that is forbidden for a moment, as while a server starts", async () => {
   const owners = newCache();
   server.troubles.startUp(200, 0);
   await owners.fetch(train, "rich");
   expect(owners.lookup(train, "rich")?.labels).toEqual({ team: "rich" });
 });
 
-it("asks a few times for what stays forbidden, then once for each owner of the kind", async () => {
+it("asks a few times for an owner that stays forbidden, then once for each owner of the kind", async () => {
   const owners = newCache();
   server.access.withdraw("batch", "jobs", "get");
   await owners.fetch(train, "rich");

@@ -12,10 +12,10 @@ import { createReportsServer, FINANCE, type ReportsServer } from "../support/rep
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const TEAMS = 10_000;
-/** Each team pays a nano-unit more than a third of the currency, which no rounding may lose. */
+/** Each team pays a nano-unit more than a third of the currency. No rounding may lose it. */
 const EACH = "0.333333334";
 const ALL = "3333.33334";
-/** What every team's name has in it. */
+/** A part of every team's name. */
 const HOSTILE = `=cmd|'/c'!A1 <script>alert(1)</script> \u202Eevil "'\\,../`;
 
 /** Publishes an hour in which each of many teams pays the same. */
@@ -39,7 +39,7 @@ async function bookMany(store: StoreClient): Promise<void> {
 
 const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 
-describe("ten thousand teams with names that are markup, formulas and changes of direction", () => {
+describe("ten thousand teams with names that contain markup, formulas and changes of direction", () => {
   let store: StoreClient;
   let server: ReportsServer;
 
@@ -62,7 +62,7 @@ describe("ten thousand teams with names that are markup, formulas and changes of
       last: "9901 to 10000 of 10000",
     },
     { path: "/policies?span=2026-03", of: "/policies?span=2026-03&teams=3", last: "201 to 300 of 10000" },
-  ])("fit on $path, whose sum is of all of them, part by part", async ({ path, of, last }) => {
+  ])("fit on $path, with a sum of all of them, part by part", async ({ path, of, last }) => {
     for (const url of [path, of]) {
       const { statusCode, rawPayload, body } = await server.get(url);
       expect([statusCode, rawPayload.length <= 150_000]).toEqual([200, true]);
@@ -85,7 +85,7 @@ describe("ten thousand teams with names that are markup, formulas and changes of
     { path: "/queue" },
     { path: "/quality" },
     { path: "/periods" },
-  ])("do nothing on $path", async ({ path }) => {
+  ])("have no effect on $path", async ({ path }) => {
     const { statusCode, rawPayload, body } = await server.get(path);
     expect([statusCode, rawPayload.length <= 150_000]).toEqual([200, true]);
     expect(body).not.toContain("<script>alert");
@@ -103,7 +103,7 @@ describe("ten thousand teams with names that are markup, formulas and changes of
     expect(total.cost).toBe(ALL);
   });
 
-  it("an address that asks too much has to wait, and is told for how long", async () => {
+  it("an address with too many requests has to wait, with the time in the answer", async () => {
     const asked = await Promise.all(Array.from({ length: 120 }, () => server.get("/api/v1/periods")));
     const refused = asked.filter(({ statusCode }) => statusCode === 429);
     expect(refused.length).toBeGreaterThan(10);
@@ -113,7 +113,7 @@ describe("ten thousand teams with names that are markup, formulas and changes of
 });
 
 describe("while the store is away", () => {
-  it("a page that was seen is shown as it was, and says so; others say what to do", async () => {
+  it("a page that was shown before is shown as it was, with a note; others explain what to do", async () => {
     const line = await openStoreLine(sharedStore());
     const store = await createTestDatabase("away", { ...sharedStore(), url: line.url });
     await bookMany(store);

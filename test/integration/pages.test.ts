@@ -24,7 +24,7 @@ describe("pages", () => {
     await store.close();
   });
 
-  it("says how the fleet was used over a day, by the words that people have for it", async () => {
+  it("shows the use of the fleet over a day in the usual terms", async () => {
     const { body } = await server.get("/fleet");
     const figures = [...body.matchAll(/<dt>([^<]*)<\/dt><dd class="amount">(.*?)<\/dd>/g)].map(([, title, amount]) => [
       title,
@@ -42,7 +42,7 @@ describe("pages", () => {
     expect((await server.get("/fleet", VISION)).body).not.toContain("Scheduling efficiency");
   });
 
-  it("says in the overview what nobody held, and breaks no date of a price", async () => {
+  it("shows the unallocated time in the overview, and does not break the date of a price", async () => {
     const { body } = await server.get("/?span=2026-03");
     expect(body).toContain("not held</th>");
     expect(body).toMatch(/<bdi>platform<\/bdi>.*?<\/tr>/);
@@ -51,7 +51,7 @@ describe("pages", () => {
     expect((await server.get("/prices?span=2026-03")).body).toMatch(/<td class="whole">20\d\d-\d\d-\d\d<\/td>/);
   });
 
-  it("says in the overview how many hours wait to be charged, where more do than at any time", async () => {
+  it("shows in the overview how many hours are not charged yet, if there are more than usual", async () => {
     let waiting = 2;
     const other = await createReportsServer(store, NOON, PRICES_CONFIG, { hoursWaiting: () => waiting });
     try {
@@ -64,7 +64,7 @@ describe("pages", () => {
     }
   });
 
-  it("tells what another currency is in that of the bills", async () => {
+  it("shows the exchange rate of another currency", async () => {
     const rates = '\nrates: [{ from: 2026-01-01, currency: EUR, rate: "1.08" }]';
     const other = await createReportsServer(store, NOON, `${PRICES_CONFIG}${rates}`);
     try {
@@ -76,7 +76,7 @@ describe("pages", () => {
     }
   });
 
-  it("says once that a token is needed", () => {
+  it("shows once that a token is required", () => {
     const problem = new Problem("not-authenticated", "a token is needed");
     expect(renderToString(problemContent(problem))).not.toContain("a token is needed");
   });
@@ -93,25 +93,25 @@ describe("pages", () => {
     { path: "/?span=2026-13", status: 400, says: "2026-13" },
     { path: "/?policy=unkept", status: 400, says: "whose charges are kept" },
     { path: "/statement?period=soon", status: 400, says: "a month" },
-  ])("says of $path what is wrong, and what to do next", async ({ path, status, says }) => {
+  ])("explains the problem of $path, and what to do next", async ({ path, status, says }) => {
     const answer = await server.get(path, FINANCE, { accept: "text/html" });
     expect(answer.statusCode).toBe(status);
     expect(answer.body).toContain(says);
     expect(answer.body).toContain('href="/"');
   });
 
-  it.each([{ path: "/prices" }, { path: "/quality" }])("keeps $path from a team's viewer", async ({ path }) => {
+  it.each([{ path: "/prices" }, { path: "/quality" }])("hides $path from a team's viewer", async ({ path }) => {
     const answer = await server.get(path, VISION, { accept: "text/html" });
     expect(answer.statusCode).toBe(403);
     expect(answer.body).not.toContain("nlp");
   });
 
-  it.each(PAGES.map((path) => ({ path })))("tells a team's viewer nothing of others on $path", async ({ path }) => {
+  it.each(PAGES.map((path) => ({ path })))("shows a team's viewer nothing of others on $path", async ({ path }) => {
     const { body } = await server.get(path, VISION);
     expect(body).not.toMatch(/nlp|onerror|platform</);
   });
 
-  it("lets the decimals of prices stand below each other", async () => {
+  it("aligns the decimal points of prices", async () => {
     const config = `prices:
   - { match: { model: A }, from: 2026-01-01, per: gpu-hour, list: "12", effective: "3.125" }
   - { match: {}, from: 2026-01-01, per: gpu-hour, effective: "3" }`;
@@ -130,14 +130,14 @@ describe("pages", () => {
     ]);
   });
 
-  it("names the other slots that a GPU sat in over the time", async () => {
+  it("shows the other slots of a GPU over the time", async () => {
     const of = "cluster = 'default' AND node = 'gpu-a' AND slot = 0";
     const [{ key } = { key: "" }] = await store.query<{ key: string }>(
       `SELECT any(gpu_key) AS key FROM usage_hours_published WHERE ${of}`,
     );
     const path = `/gpu?cluster=default&uuid=${encodeURIComponent(key)}&span=2026-03`;
     expect((await server.get(path)).body).not.toContain("also in other slots");
-    // As if it had sat in another machine in its first hour.
+    // The state as if the GPU had been in another machine in its first hour.
     await store.command(
       `INSERT INTO usage_hours SELECT * REPLACE ('gpu-b' AS node, 5 AS slot)
        FROM (SELECT * FROM usage_hours WHERE ${of} AND from_at = (SELECT min(from_at) FROM usage_hours WHERE ${of}))`,

@@ -65,7 +65,7 @@ async function prices(args: readonly string[]): Promise<{ readonly code: number;
 }
 
 describe("a price book beside the store's inventory", () => {
-  it("is shown for each node as it was at a time", async () => {
+  it("is shown for each node at a past time", async () => {
     const shown = async (at: number, ...args: readonly string[]): Promise<unknown> => {
       const time = new Date(at).toISOString();
       return JSON.parse((await prices(["show", "--at", time, "--format", "json", ...args])).stdout) as unknown;
@@ -85,7 +85,7 @@ describe("a price book beside the store's inventory", () => {
     expect(await shown(NOON, "--node", "gpu-b")).toHaveLength(1);
   });
 
-  it("is shown by the embedded store of the `up` that runs with the same configuration", async () => {
+  it("is shown with the embedded store of an `up` that runs with the same configuration", async () => {
     const up = createServer((_, response) => response.end(JSON.stringify({ store: { url: server.url } })));
     up.listen(0, "127.0.0.1");
     await once(up, "listening");

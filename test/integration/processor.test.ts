@@ -33,13 +33,13 @@ describe("the processor", () => {
 
   const count = async (table: string): Promise<number> =>
     Number((await store.query<{ n: string }>(`SELECT count() AS n FROM ${table} FINAL`))[0]!.n);
-  /** Waits until so many scrapes are stored; a failure that no retry helps shows in the comparison. */
+  /** Waits until `scrapes` are stored. A failure that no retry helps appears in the comparison. */
   const stored = (scrapes: number): Promise<void> =>
     expect
       .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 40_000 })
       .toEqual({ stored: scrapes, fatal: [] });
 
-  it("stores a scrape as exact wide rows, with the holder that the exporter's labels name", async () => {
+  it("stores a scrape as exact wide rows, with the holder of the exporter's labels", async () => {
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 3, at: AT })]);
     await stored(1);
     const rows = await store.query(
@@ -65,7 +65,7 @@ describe("the processor", () => {
     ]);
   });
 
-  it("is unmoved by a replay, and by the same scrape twice", async () => {
+  it("has the same rows after a replay, and after the same scrape twice", async () => {
     const messages = Array.from({ length: 20 }, (_, i) =>
       scrapeMessage({ node: `n${i % 4}`, sequence: i, at: AT + i * 1000 }),
     );
@@ -75,7 +75,7 @@ describe("the processor", () => {
     expect([await count("scrapes"), await count("gpu_samples")]).toEqual([20, 40]);
   });
 
-  it("buries what is no scrape with its bytes and the reason, and goes on", async () => {
+  it("stores a message that is not a scrape as a dead letter with its bytes and the reason, and continues", async () => {
     const poison = { key: "k", value: new Uint8Array([1, 2, 3]), schemaVersion: 1 };
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 0, at: AT }), poison]);
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 1, at: AT + 30_000 })]);
@@ -91,7 +91,7 @@ describe("the processor", () => {
     });
   });
 
-  it("pauses the partition of a message from a newer release, and never buries it", async () => {
+  it("pauses the partition of a message from a newer release, and never makes it a dead letter", async () => {
     const future = { ...scrapeMessage({ node: "a", sequence: 1, at: AT }), schemaVersion: 99 };
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 0, at: AT }), future]);
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 2, at: AT + 60_000 })]);
@@ -111,7 +111,7 @@ describe("the processor", () => {
     expect(await count("gpu_samples")).toBe(120);
   });
 
-  it("takes up where it was when another one comes after it", async () => {
+  it("continues at its position when another processor follows it", async () => {
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 0, at: AT })]);
     await stored(1);
     await processor.stop();

@@ -26,7 +26,7 @@ async function insert(facts: readonly (WorkloadFact | ClusterFact)[]): Promise<v
   }
 }
 
-/** What a view says as of so many minutes after noon. */
+/** The rows of a view at `minutes` after noon. */
 function asOf<Row>(view: string, columns: string, minutes: number): Promise<readonly Row[]> {
   const at = `fromUnixTimestamp64Milli(${NOON + minutes * MINUTE}, 'UTC')`;
   return store.query<Row>(
@@ -41,7 +41,7 @@ const seen = (minutes: number, version: number): Pick<WorkloadFact, "resourceVer
 const origin = { cluster: "test", epoch: 1 };
 
 describe("the queue of a past moment", () => {
-  it("has the pods that waited then, why, for how many devices, until they were bound", async () => {
+  it("has the pods that waited then, with the reason, the number of devices, and the time of their binding", async () => {
     const waiting = workloadFact({
       ...seen(0, 1),
       uid: "waits",
@@ -69,7 +69,7 @@ describe("the queue of a past moment", () => {
     expect(await asOf("pending_pods", columns, 20)).toEqual([]);
   });
 
-  it("has the members of gangs, and which of them held", async () => {
+  it("has the members of gangs, and which of them held devices", async () => {
     const gang = { kind: "PodGroup", name: "gang", size: 2 };
     const member = (uid: string, minutes: number, version: number, given: Partial<WorkloadFact>): WorkloadFact =>
       workloadFact({ uid, name: uid, gang, ...seen(minutes, version), ...given });

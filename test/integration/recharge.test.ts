@@ -22,7 +22,7 @@ const { scenario } = scenarioFiles().find(({ file }) => file === "by-usage.yaml"
 const span = { from: scenario.period.start, until: scenario.period.end };
 const ALL = { from: -Infinity, openSince: -Infinity };
 
-/** Threads run what the build has made. */
+/** Threads run the built code. */
 const { createRechargeThreads } = (await import(new URL("../../dist/services/recharge.js", import.meta.url).href)) as {
   createRechargeThreads(config: Config, address: StoreAddress): RechargeThreads;
 };
@@ -65,7 +65,7 @@ describe("hours that are charged again", () => {
       .toSorted();
   }
 
-  it("say in threads what they say without, line by line, and are stale no more", async () => {
+  it("have the same result in threads as without, line by line, and are no longer stale", async () => {
     const config = priced("3.07");
     const old = await stale(config);
     expect(old.length).toBeGreaterThan(1);
@@ -91,7 +91,7 @@ describe("hours that are charged again", () => {
     expect(await lines(config)).toEqual(wanted);
   });
 
-  it("fail with what the store says", async () => {
+  it("fail with the store's error", async () => {
     const [window] = await stale(priced("5.00"));
     const turn = { generation: 5, now: span.until, closed: NOTHING_CLOSED };
     const threads = threadsOf(priced("5.00"), "nowhere");

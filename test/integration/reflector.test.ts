@@ -39,7 +39,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A reflector of pods, what it has told as a mirror of the server, and a record of what happened. */
+/** A reflector of pods, its events applied to a mirror of the server, and a record of the events. */
 function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelector?: string } = {}) {
   const mirror = new Map<string, string>();
   const told = {
@@ -84,7 +84,7 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
   return { reflector, mirror, told };
 }
 
-/** Waits for the next event of the watch itself, at the latest its bookmark: a list is a watch of the server's too, until it ends. */
+/** Waits for the next event of the watch itself, at the latest its bookmark: for the server a list is a watch too, until it ends. */
 async function watching(told: { readonly watchEvents: number }): Promise<void> {
   const before = told.watchEvents;
   await vi.waitFor(() => expect(told.watchEvents).toBeGreaterThan(before), 20_000);
@@ -93,7 +93,7 @@ async function watching(told: { readonly watchEvents: number }): Promise<void> {
 const pods = new Map<string, string>();
 beforeEach(() => pods.clear());
 
-/** A name has another UID only after the object that had it was deleted, as on every server. */
+/** As on every server, a name gets another UID only after the object with the earlier UID was deleted. */
 function put(name: string, uid = name): void {
   if ([...pods].some(([other, text]) => other !== uid && text.startsWith(`${name}@`))) remove(name);
   const metadata = { name, namespace: "ml", uid };
@@ -101,7 +101,7 @@ function put(name: string, uid = name): void {
   pods.set(uid, `${name}@${version}`);
 }
 
-/** The server's pods as they are now, to come back to. */
+/** Saves the server's current pods, so that they can be restored. */
 function save(): { readonly restore: (on: (version: number) => void) => void } {
   const [version, copy] = [server.store.resourceVersion, [...pods]];
   return {
@@ -129,11 +129,11 @@ const asked = (): Record<string, string>[] =>
   server.requests.all.filter(({ path }) => path === "/api/v1/pods").map(({ query }) => ({ ...query }));
 
 describe("a reflector's list", () => {
-  it("comes as a stream where the server offers it, with a watch from its version", async () => {
+  it("comes as a stream if the server supports it, with a watch from its version", async () => {
     for (let n = 0; n < 8; n++) put(`pod-${n}`);
     const { mirror, reflector } = reflect();
     await same(mirror);
-    // The streaming list is a watch too, until the one from its version takes its place.
+    // The streaming list is a watch too, until the one from its version replaces it.
     await vi.waitFor(() => expect(asked()).toHaveLength(2));
     expect(reflector.listed).toBe(true);
     expect(asked()).toMatchObject([
@@ -142,7 +142,7 @@ describe("a reflector's list", () => {
     ]);
   });
 
-  it("comes in pages from a server that does not, and again in one body, never older than what was seen", async () => {
+  it("comes in pages from a server without streams, and again in one body, never older than the seen version", async () => {
     server.troubles.refuseStreamingLists(422);
     for (let n = 0; n < 8; n++) put(`pod-${n}`);
     const { mirror, told } = reflect();
@@ -164,7 +164,7 @@ describe("a reflector's list", () => {
     expect(told).toMatchObject({ lists: 2, objects: 8 });
   });
 
-  it("is told anew where a page's token has expired", async () => {
+  it("is sent again if a page's token has expired", async () => {
     server.troubles.refuseStreamingLists(400);
     for (let n = 0; n < 10; n++) put(`pod-${n}`);
     server.troubles.expireContinueTokens();
@@ -173,7 +173,7 @@ describe("a reflector's list", () => {
     expect(told).toMatchObject({ lists: 1, errors: [] });
   });
 
-  it("holds what its selector asks for", async () => {
+  it("has the objects of its selector", async () => {
     put("one");
     server.put({
       apiVersion: "v1",
@@ -186,7 +186,7 @@ describe("a reflector's list", () => {
 });
 
 describe("a reflector's watch", () => {
-  it("follows what is made, changed and deleted, and tells a name that comes back from the one that went", async () => {
+  it("follows created, changed and deleted objects, and distinguishes an object that comes back under a name from the deleted one", async () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
@@ -199,7 +199,7 @@ describe("a reflector's watch", () => {
     expect(told.gone).toMatchObject([{ uid: "b", name: "b", namespace: "ml", inferred: false }]);
   });
 
-  it.each(["status", "event"] as const)("whose version is too old, as %s, is followed by a list", async (how) => {
+  it.each(["status", "event"] as const)("is followed by a list if its version is too old, as %s", async (how) => {
     server.troubles.refuseTooOldAs(how);
     put("a");
     const { mirror, told } = reflect();
@@ -214,7 +214,7 @@ describe("a reflector's watch", () => {
     expect(told.gone).toMatchObject([{ uid: "a", inferred: true }]);
   });
 
-  it("that goes silent is given up, and all is listed before it is opened again", async () => {
+  it("that is silent is given up, and everything is listed before it is opened again", async () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
@@ -227,7 +227,7 @@ describe("a reflector's watch", () => {
     expect(told.lists).toBe(2);
   });
 
-  it("is followed after a restore of the server's database, whose versions are older than those seen", async () => {
+  it("continues after a restore of the server's database, whose versions are older than the seen ones", async () => {
     put("stays");
     put("goes");
     const saved = save();
@@ -246,7 +246,7 @@ describe("a reflector's watch", () => {
     await same(mirror);
   });
 
-  it("is followed where the server is silent about versions that it has not reached, and has come further since", async () => {
+  it("continues if the server is silent about versions that it has not reached, and has come further since", async () => {
     put("a");
     const saved = save();
     const { mirror, told } = reflect();
@@ -254,7 +254,7 @@ describe("a reflector's watch", () => {
     await watching(told);
     for (let n = 0; n < 5; n++) put("b");
     await same(mirror);
-    // The connection holds: nothing but the silence tells.
+    // The connection stays open: only the silence shows the problem.
     server.silenceWatches();
     saved.restore((version) => server.store.restore(version));
     put("c");
@@ -263,7 +263,7 @@ describe("a reflector's watch", () => {
     expect([...mirror.keys()].toSorted()).toEqual(["a", "c"]);
   });
 
-  it("that is cut in the middle of a line, or holds garbage, goes on from the last whole event", async () => {
+  it("that is cut in the middle of a line, or has garbage, continues after the last complete event", async () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
@@ -279,7 +279,7 @@ describe("a reflector's watch", () => {
     expect(told.lists).toBe(1);
   });
 
-  it("that the server ends in its time is opened again without a list or a pause", async () => {
+  it("that the server ends at its timeout is opened again without a list or a pause", async () => {
     put("a");
     const { mirror, told } = reflect();
     await same(mirror);
@@ -293,7 +293,7 @@ describe("a reflector's watch", () => {
 });
 
 describe("a reflector whose server refuses", () => {
-  it("asks with the new token where the old one is no longer accepted", async () => {
+  it("uses the new token when the old one is no longer accepted", async () => {
     server.access.setTokens(["first"]);
     put("a");
     const { mirror, told } = reflect();
@@ -307,7 +307,7 @@ describe("a reflector whose server refuses", () => {
     await same(mirror);
   });
 
-  it("leaves it alone for as long as it says", async () => {
+  it("sends no request for as long as the server asks", async () => {
     server.troubles.fail({ status: 429, retryAfterSeconds: 1 });
     put("a");
     const started = performance.now();
@@ -317,7 +317,7 @@ describe("a reflector whose server refuses", () => {
     expect(told.errors).toMatchObject([{ code: "too-many-requests", retryAfterMillis: 1_000 }]);
   });
 
-  it("tells what is forbidden in the server's words, and begins when it is allowed", async () => {
+  it("reports a forbidden request in the server's words, and begins when it is allowed", async () => {
     put("a");
     server.access.withdraw("", "pods", "list", "watch");
     const { mirror, told } = reflect();
@@ -332,7 +332,7 @@ describe("a reflector whose server refuses", () => {
 });
 
 describe("a server whose clock is minutes apart", () => {
-  it("says when things were seen", async () => {
+  it("is used for the times at which objects were seen", async () => {
     server.troubles.skewClock(-300_000);
     put("a");
     const { mirror, told } = reflect();
@@ -343,10 +343,10 @@ describe("a server whose clock is minutes apart", () => {
   });
 });
 
-describe("whatever happens", () => {
+describe("for any troubles", () => {
   const trouble = fc.constantFrom("put", "remove", "end", "expire", "cut", "spoil", "away", "busy", "error", "chunk");
 
-  it("the reflector ends with what the server has", async () => {
+  it("the reflector ends with the objects of the server", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(trouble, fc.nat(9)), { maxLength: 40 }),

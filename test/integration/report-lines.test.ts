@@ -64,7 +64,7 @@ describe("lines", () => {
     expect(lines.some(({ cost: own }) => own === "")).toBe(true);
   });
 
-  it("are exported as NDJSON: amounts are texts, labels an object, what is not priced has null", async () => {
+  it("are exported as NDJSON: amounts are texts, labels an object, unpriced values null", async () => {
     const file = folder.write("lines.ndjson", "");
     expect(await run("--lines", "--format", "ndjson", "--out", file)).toMatchObject({ code: 0, stdout: "" });
     const lines = readFileSync(file, "utf8")
@@ -76,7 +76,7 @@ describe("lines", () => {
     expect(lines.find(({ cost: own }) => own === null)).toMatchObject({ labels: {}, price: "" });
   });
 
-  it("are exported as Parquet, whose decimals another program sums to the same", async () => {
+  it("are exported as Parquet, with decimals that another program sums to the same", async () => {
     const file = `${folder.path}/lines.parquet`;
     expect(await run("--lines", "--format", "parquet", "--out", file)).toMatchObject({ code: 0 });
     const read = query(
@@ -107,16 +107,16 @@ describe("lines", () => {
     expect(await read(await planLines(store, question, linesAtOnce))).toBe(whole);
   });
 
-  it("that are dropped meanwhile make the export fail, and not shorter", async () => {
+  it("that are dropped during an export make it fail instead of shortening it", async () => {
     const plan = await planLines(store, question);
     const readAll = async (): Promise<void> => {
-      // As if one of its runs had been dropped: its lines were counted, and are not found any more.
+      // As if one of its runs had been dropped: its lines were counted, and are no longer found.
       for await (const _ of lineBytes(store, { ...plan, runs: plan.runs.slice(1) }, "ndjson")) void _;
     };
     await expect(readAll()).rejects.toBeInstanceOf(LinesReplacedError);
   });
 
-  it("of a condition are those alone; of none there is a file without lines", async () => {
+  it("with a condition are only the matching ones; without a match the file has no lines", async () => {
     const some = await run("--lines", "--where", "cluster=unpriced.yaml");
     const lines = parse<Line>(some.stdout, { columns: true, record_delimiter: "\r\n" });
     expect(new Set(lines.map(({ cluster }) => cluster))).toEqual(new Set(["unpriced.yaml"]));
@@ -136,7 +136,7 @@ describe("lines", () => {
     { args: ["--lines", "--policy", "default", "by-usage"], why: "--lines are of one policy" },
     { args: ["--lines", "--out", "/nowhere/lines.csv"], why: "/nowhere/lines.csv cannot be written" },
     { args: ["--lines", "--out", "/dev/null/lines.csv"], why: "/dev/null/lines.csv cannot be written" },
-  ])("are refused in a sentence: $why", async ({ args, why }) => {
+  ])("are refused with a sentence: $why", async ({ args, why }) => {
     const { code, stdout, stderr } = await run(...args);
     expect({ isRefused: code !== 0, stdout }).toEqual({ isRefused: true, stdout: "" });
     expect(stderr).toContain(why);

@@ -107,10 +107,10 @@ describe("a report", () => {
     );
   });
 
-  it("says what is observed of what was held, what it costs by state and by each hour held and active", async () => {
+  it("has the observed part of the held time, its cost by state, and the cost of each held and active hour", async () => {
     const where = [{ dimension: "cluster", values: ["telemetry-gap.yaml"] }];
     const { total } = await ask({ span: spanOf("2026-03-02"), by: [], where });
-    // An hour at 7.20, of which samples speak for 2,790 s at an activity of one half.
+    // An hour at 7.20. Samples cover 2,790 s of it at an activity of one half.
     expect(total).toMatchObject({
       heldGpuHours: "1",
       activeGpuHours: "0.3875",
@@ -121,7 +121,7 @@ describe("a report", () => {
     });
   });
 
-  it("compares with as long a time before, and names what was there then and is there no longer", async () => {
+  it("compares with an equally long time before, and lists groups that have disappeared since", async () => {
     const may = Date.UTC(2026, 4, 1);
     const charge = (team: string, hour: number, cost: bigint): Charge => ({
       ...chargeBeside(
@@ -152,13 +152,13 @@ describe("a report", () => {
       ["went", "0", "3", "-3"],
     ]);
     expect(report.total).toMatchObject({ cost: "1.500000003", before: "4", change: "-2.499999997" });
-    // Of a month of which two hours are charged, two hours of the month before are the measure.
+    // Only two hours of the month are charged, so they are compared with two hours of the month before.
     const month = await ask({ span: spanOf("2026-05"), where: [{ dimension: "cluster", values: ["trend"] }] });
     expect(month.comparedWith?.name).toBe("2026-04-01/2026-04-01T02:00Z");
     expect(month.total).toMatchObject({ cost: "5.500000003", before: "0" });
   });
 
-  it("keeps hostile names in their cells, whatever reads them", async () => {
+  it("keeps hostile names in their cells, for any reader", async () => {
     const hostile = [
       `'; DROP TABLE charges; --`,
       `<script>alert("x")</script>`,
@@ -200,7 +200,7 @@ describe("a report", () => {
     expect(reportsText([report])).toContain("a?gnp.exe");
   });
 
-  it("is charged until the charges of the hour that runs were made, as the periods say too, and no longer than the hour", async () => {
+  it("has the time of the last charges of the running hour, the same as the periods, and at most the end of the hour", async () => {
     const hour = Date.UTC(2026, 4, 20, 22);
     const running = { fromMillis: hour, untilMillis: hour + 1_500_000, cluster: "running", state: "active" } as const;
     const cost = lastUnits<"currency">(1n);
@@ -218,12 +218,12 @@ describe("a report", () => {
     expect(await chargedUntil()).toEqual([hour + 3_600_000, "2026-05-20T23:00:00.000Z"]);
   });
 
-  it("is in the order of time where its rows are of one time after the other", async () => {
+  it("is in the order of time if its rows are consecutive times", async () => {
     const { rows } = await ask({ span: spanOf("2026-05-01/2026-07-01"), by: ["chargeDay"] });
     expect(rows.map(({ dimensions }) => dimensions["chargeDay"])).toEqual(["2026-05-01", "2026-05-20", "2026-06-01"]);
   });
 
-  it("says that nothing was charged where there is nothing", async () => {
+  it("has a note that nothing was charged if it is empty", async () => {
     const report = await ask({ span: spanOf("2020-01") });
     expect(report).toMatchObject({
       rows: [],
@@ -235,7 +235,7 @@ describe("a report", () => {
     expect(reportsCsv([report])).toMatch(/^policy,kind,from,until,team,currency,gpuHours,/);
   });
 
-  describe("as a command", () => {
+  describe("the command report", () => {
     const run = (...args: readonly string[]) => {
       const { username, password } = embedded.user;
       const clickhouse = { url: embedded.url, username, password };
@@ -248,7 +248,7 @@ describe("a report", () => {
     };
     const gap = ["--where", "cluster=telemetry-gap.yaml"];
 
-    it("prints a table with what is remarkable before it, or everything exactly as JSON, NDJSON and CSV", async () => {
+    it("prints a table after its remarks, or everything exactly as JSON, NDJSON and CSV", async () => {
       const { stdout, code } = await run("2026-03-02", "--by", "team,workload", ...gap);
       expect({ code, lines: stdout.split("\n") }).toEqual({
         code: 0,
@@ -298,7 +298,7 @@ describe("a report", () => {
       );
     });
 
-    it("writes a document that asks for nothing else, whose exact amounts add up, and leads where it is told to", async () => {
+    it("writes a document that loads nothing else, with exact amounts that add up, and with the given links", async () => {
       const { total, rows } = await ask({ by: ["cluster", "team"] });
       const args = ["2026-03", "--by", "cluster,team", "--format", "html"];
       const { code, stdout: html } = await run(...args);
@@ -315,7 +315,7 @@ describe("a report", () => {
       expect(linked.stdout).toContain('<a href="https://ledger.example/explain?span=2026-03&amp;');
     });
 
-    it.skipIf(!hasChromium)("prints it as a PDF by the machine's Chromium", async () => {
+    it.skipIf(!hasChromium)("prints it as a PDF with the machine's Chromium", async () => {
       const file = `${folder.path}/report.pdf`;
       expect(await run("2026-03", "--format", "pdf", "--out", file)).toEqual({ code: 0, stdout: "", stderr: "" });
       const pdf = readFileSync(file);
@@ -323,7 +323,7 @@ describe("a report", () => {
       expect(pdf.length).toBeGreaterThan(10_000);
     });
 
-    it("lays policies side by side, with what the last costs more than the first", async () => {
+    it("compares policies side by side, with the difference of the last to the first", async () => {
       const { stdout } = await run("2026-03", "--policy", "default", "by-usage", "--where", "cluster=by-usage.yaml");
       expect(stdout).toMatch(/^team +default USD +by-usage USD +difference$/m);
     });
@@ -339,13 +339,13 @@ describe("a report", () => {
         why: "--kind: a chargeback is of what was booked in whole months",
       },
       { args: ["--policy", "unkept"], why: "--policy unkept: one whose charges are kept: default, by-usage" },
-    ])("refuses $args in a sentence", async ({ args, why }) => {
+    ])("refuses $args with a sentence", async ({ args, why }) => {
       const { code, stdout, stderr } = await run(...args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
       expect(stderr).toContain(why);
     });
 
-    it("of a team that nobody knows says that nothing was charged", async () => {
+    it("prints for an unknown team that nothing was charged", async () => {
       const { code, stdout } = await run("2026-03", "--where", "team=nobody");
       expect(code).toBe(0);
       expect(stdout).toContain("no charges");

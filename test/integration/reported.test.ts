@@ -12,7 +12,7 @@ const scenarios = readdirSync(FOLDER).map((file) => {
   return { file, scenario: readScenario(readFileSync(path, "utf8"), path) };
 });
 
-describe("clusters that people have reported", () => {
+describe("clusters that users have reported", () => {
   let store: StoreClient;
   beforeAll(async () => {
     store = await createTestDatabase("reported");
@@ -22,7 +22,7 @@ describe("clusters that people have reported", () => {
   });
 
   it.concurrent.each(scenarios.map(({ scenario, file }) => [scenario.title, file, scenario] as const))(
-    "come to the bill that is written: %s (%s)",
+    "have the written bill: %s (%s)",
     async (_, file, scenario) => {
       const { bills, breaches } = await playAs(store, file, scenario);
       expect(Object.keys(scenario.expect).length).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ import { createTestDatabase } from "../support/database.ts";
 const WHO = { by: "operations", why: "" };
 const logger = pino({ level: "silent" });
 
-describe("the gate of the reports' server", () => {
+describe("the access control of the reports' server", () => {
   let store: StoreClient;
   let server: FastifyInstance;
   const tokens: Record<string, string> = {};
@@ -42,7 +42,7 @@ describe("the gate of the reports' server", () => {
     await store.close();
   });
 
-  it("is open on a loopback address as long as there is no token, and on no other one", async () => {
+  it("is open on a loopback address while there is no token, and on no other address", async () => {
     expect(await open("127.0.0.1:8080")).toMatchObject({ mode: "open" });
     await expect(open("0.0.0.0:8080")).rejects.toThrow("refuses to start without authentication");
     await make("finance's", { role: "finance", teams: [] });
@@ -78,7 +78,7 @@ describe("the gate of the reports' server", () => {
     { url: "/allocation/compute?window=1d" },
     { url: "/" },
     { url: "/nothing" },
-  ])("tells nobody anything of $url without a token, or with a wrong one", async ({ url }) => {
+  ])("returns nothing of $url without a token, or with a wrong one", async ({ url }) => {
     for (const token of [undefined, `gpul_${"A".repeat(43)}`, "nonsense", tokens["old"]]) {
       const answer = await get(url, token);
       expect(answer.statusCode).toBe(401);
@@ -86,7 +86,7 @@ describe("the gate of the reports' server", () => {
     }
   });
 
-  it("lets in who has one, with the headers that keep answers to themselves", async () => {
+  it("accepts a token, and sends headers that keep answers private", async () => {
     for (const url of ["/api/v1/charges", "/", "/api/v1/docs/", "/allocation/compute?window=1d"]) {
       const answer = await get(url, tokens["finance's"]);
       expect({ url, status: answer.statusCode }).toEqual({ url, status: 200 });
@@ -99,7 +99,7 @@ describe("the gate of the reports' server", () => {
     expect((await get("/prices", tokens["vision's"])).statusCode).toBe(403);
   });
 
-  it("gives a browser a cookie for its token, which no script reads, and takes it back", async () => {
+  it("gives a browser a cookie for its token, which no script can read, and removes it again", async () => {
     const page = await get("/login");
     expect(page.statusCode).toBe(200);
     const give = (token: string) =>
@@ -121,13 +121,13 @@ describe("the gate of the reports' server", () => {
     expect(String(out.headers["set-cookie"])).toContain("Max-Age=0");
   });
 
-  it("sends a browser that has no token to where it gives one", async () => {
+  it("redirects a browser without a token to the page for it", async () => {
     const answer = await get("/", undefined, { accept: "text/html" });
     expect(answer.statusCode).toBe(401);
     expect(answer.body).toContain('href="/login"');
   });
 
-  it("turns a token that was revoked away within five seconds", async () => {
+  it("refuses a revoked token within five seconds", async () => {
     await revokeToken(store, "finance's", WHO, Date.now());
     await expect
       .poll(async () => (await get("/api/v1/periods", tokens["finance's"])).statusCode, {

@@ -49,7 +49,7 @@ describe("a rollup", () => {
   const expected = (scrapes: readonly RawScrape[], cluster: string, start: number, bucketMillis: number): RollupRow[] =>
     ordered(referenceRollup(scrapes.flat(), { cluster, start, end: start + HOUR_MILLIS, bucketMillis }));
 
-  it("has exactly the rows that the plain definition gives, replays and late data included", async () => {
+  it("has exactly the rows of the plain definition, also with replays and late data", async () => {
     await fc.assert(
       fc.asyncProperty(rawFleet(NEXT), fc.integer({ min: 0, max: 60 }), async (scrapes, late) => {
         const cluster = newCluster();
@@ -69,7 +69,7 @@ describe("a rollup", () => {
     );
   }, 240_000);
 
-  /** An hour of one node, every half minute, as one of the random fleets has it. */
+  /** An hour of one node, every half minute, in the form of a random fleet. */
   const plainHour = (): readonly RawScrape[] => {
     const [drawn] = fc.sample(
       rawFleet(START).filter((scrapes) => scrapes.length > 0),
@@ -81,7 +81,7 @@ describe("a rollup", () => {
     ]);
   };
 
-  it("is the same rows and the same hash when it is computed twice, merged or not", async () => {
+  it("has the same rows and the same hash when it is computed twice, merged or not", async () => {
     const cluster = newCluster();
     const scrapes = plainHour();
     await insertRaw(store, cluster, scrapes);
@@ -98,7 +98,7 @@ describe("a rollup", () => {
     expect(changed.hash).not.toBe(first.hash);
   });
 
-  it("spreads 1190 joules of an hour over its buckets without losing one, and knows 30 s of it not yet", async () => {
+  it("spreads 1190 joules of an hour over its buckets without losing one, with 30 s of unknown energy", async () => {
     const cluster = newCluster();
     await insertRaw(store, cluster, plainHour());
     await computeWindow(store, runOf(cluster));
@@ -108,7 +108,7 @@ describe("a rollup", () => {
     expect(buckets.map(({ energy_mj }) => energy_mj)).toEqual([...Array.from({ length: 11 }, () => "100000"), "90000"]);
   });
 
-  it("shows nothing of a run that was not published, and heals with the next one", async () => {
+  it("shows nothing of a run that was not published, and is correct after the next one", async () => {
     const cluster = newCluster();
     await insertRaw(store, cluster, plainHour());
     const stopped = new AbortController();
@@ -124,7 +124,7 @@ describe("a rollup", () => {
     expect(await published("gpu_hours_published", cluster)).toHaveLength(1);
   });
 
-  it("stays the new leader's where a former one wakes and publishes later", async () => {
+  it("is that of the new leader if a former one wakes and publishes later", async () => {
     const cluster = newCluster();
     const scrapes = plainHour();
     await insertRaw(store, cluster, scrapes.slice(0, 60));
@@ -138,7 +138,7 @@ describe("a rollup", () => {
     expect(await published("gpu_hours_published", cluster)).toEqual(before);
   });
 
-  it("keeps nothing of what was superseded or never published an hour ago, and all that readers see", async () => {
+  it("keeps no run that was superseded or left unpublished an hour ago, and everything that readers see", async () => {
     const cluster = newCluster();
     await insertRaw(store, cluster, plainHour());
     const runs = [0, 1, 2].map((minute) => runOf(cluster, { publishedAt: NEXT + minute * 60_000 }));
@@ -160,7 +160,7 @@ describe("a rollup", () => {
         .toSorted();
 
     await dropSuperseded(store, NEXT + 62 * 60_000);
-    // The second was superseded at minute 2, the first at minute 1: an hour later only the latter goes.
+    // The second was superseded at minute 2, the first at minute 1: an hour later only the first is removed.
     expect(await left("gpu_5m")).toEqual([runs[1]!, runs[2]!, lost].map(({ runId }) => runId).toSorted());
     await dropSuperseded(store, NEXT + 63 * 60_000);
     expect(await left("gpu_5m")).toEqual([runs[2]!.runId]);

@@ -12,7 +12,7 @@ describe("the command scenario", () => {
   });
   afterAll(() => folder.dispose());
 
-  it("prints the bill of each policy, by the dimensions that are asked for, in every format", async () => {
+  it("prints the bill of each policy by the given dimensions, in every format", async () => {
     const file = folder.write("fleet.yaml", text);
     const { code, stdout, stderr } = await folder.run(["scenario", file, "--by", "pod,state", "--format", "json"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -29,7 +29,7 @@ describe("the command scenario", () => {
     });
   });
 
-  it("prints the bill that the README shows", async () => {
+  it("prints the bill of the README", async () => {
     const shown = /^\$ gpu-ledger (?<command>scenario .*)\n(?<bill>[^`]*)```/m.exec(
       readFileSync("README.md", "utf8"),
     )!.groups!;
@@ -37,7 +37,7 @@ describe("the command scenario", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: shown["bill"] });
   });
 
-  it("says line by line what was expected and is not so, and ends with 1", async () => {
+  it("prints the failed expectations line by line, and ends with 1", async () => {
     const file = folder.write(
       "wrong.yaml",
       text.replace('gpuHours: "0.6", cost: "0.60"', 'gpuHours: "0.7", cost: "0.61"'),
@@ -51,7 +51,7 @@ describe("the command scenario", () => {
     expect(stderr).toContain("2 expectations do not hold");
   });
 
-  it("ends with 2 and names the key and the line of a file that is no scenario, or that nothing can tell", async () => {
+  it("ends with 2 for an invalid file, a missing file or an unknown dimension, and reports the problem", async () => {
     const invalid = await folder.call(["scenario", folder.write("invalid.yaml", text.replace("nodes:", "node:"))]);
     expect({ code: invalid.code, line: /line \d+/.test(invalid.stderr) }).toEqual({ code: 2, line: true });
     expect(invalid.stderr).toContain("node");
@@ -64,7 +64,7 @@ describe("the command scenario", () => {
     expect({ code: by.code, said: by.stderr.includes('"colour" is not one of') }).toEqual({ code: 2, said: true });
   });
 
-  it("plays many files in one store, each by itself, and lists those whose expectations do not hold", async () => {
+  it("plays many files in one store, each by itself, and lists those with failed expectations", async () => {
     const wrong = text.replace('cost: "0.60"', 'cost: "0.61"');
     const [first, second, third] = ["a", "b", "c"].map((name, index) =>
       folder.write(`${name}.yaml`, index === 1 ? wrong : text),
@@ -85,7 +85,7 @@ describe("the command scenario", () => {
     expect(csv).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("names what is wrong in each of many files, and plays none of them", async () => {
+  it("reports the problems of each of many files, and plays none of them", async () => {
     const files = [folder.write("right.yaml", text), "absent.yaml", folder.write("broken.yaml", "title: 7")];
     const { code, stdout, stderr } = await folder.call(["scenario", ...files]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

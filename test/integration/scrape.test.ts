@@ -77,7 +77,7 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
   );
 }
 
-/** Scrapes once, and holds the message to what the outcome says. */
+/** Scrapes once, and compares the message with the outcome. */
 async function scrape(scraper: Scraper): Promise<ScrapeOutcome & { readonly decoded: Scrape }> {
   const outcome = await scraper();
   const decoded = createScrapeDecoder().decode(outcome.messages[0]!.message);
@@ -99,7 +99,7 @@ describe("a scrape", () => {
     expect(exporter.requests[0]!.headers["accept-encoding"]).toBe("identity");
   });
 
-  it("reads the pages of companions as one with the target's own, and goes on without one that does not come", async () => {
+  it("reads the pages of companions together with the target's own, and continues if one is missing", async () => {
     const [one, other] = ["GPU-a", "GPU-b"].map(
       (uuid) => `DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="${uuid}",Hostname="gpu-a"} 50`,
     );
@@ -118,7 +118,7 @@ describe("a scrape", () => {
     expect(await scrape(scraper)).toMatchObject({ gpus: 0, failure: { reason: "http-status" } });
   });
 
-  it("says a page's columns, also where the template of a scraper before it reads the page, and none of a failure", async () => {
+  it("returns a page's columns, also if an earlier scraper's template reads the page, and none of a failure", async () => {
     const exporter = await double(good);
     const reader = createPageReader(createTemplates(1e6));
     const first = await scrape(scraperOf(exporter.url, { reader }));
@@ -129,7 +129,7 @@ describe("a scrape", () => {
     expect(await scrape(scraper)).toMatchObject({ gpus: 0, columns: [] });
   });
 
-  it("sends a failed attempt too, with the node that an earlier page gave", async () => {
+  it("sends a failed attempt too, with the node of an earlier page", async () => {
     const exporter = await double(good);
     const scraper = scraperOf(exporter.url);
     await scrape(scraper);
@@ -143,7 +143,7 @@ describe("a scrape", () => {
     expect(decoded.shape.devices).toEqual([]);
   });
 
-  it("sends a message for each host of a page, and for each of them where it fails", async () => {
+  it("sends a message for each host of a page, and one for each host when the page fails", async () => {
     const exporter = await double((_, response, self) =>
       self.page(response, ["gpu-a", "gpu-b"].map((host) => dcgmPage({ gpus: 1, host, value: () => "1" })).join("")),
     );
@@ -162,7 +162,7 @@ describe("a scrape", () => {
     ]);
   });
 
-  it("asks again at once where a kept connection turns out to be closed", async () => {
+  it("tries again at once if a kept connection turns out to be closed", async () => {
     const exporter = await double(good);
     const scraper = scraperOf(exporter.url);
     await scrape(scraper);
@@ -176,7 +176,7 @@ describe("a scrape", () => {
     expect(asked).toBe(2);
   });
 
-  it("follows redirects, and takes its credentials to no other origin", async () => {
+  it("follows redirects, and sends its credentials to no other origin", async () => {
     const other = await double(good);
     const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
     const { failure } = await scrape(scraperOf(exporter.url, { credentials: { bearerToken: "secret" } }));
@@ -201,7 +201,7 @@ describe("a scrape", () => {
     },
   );
 
-  it("keeps no connection to where it was redirected, wherever that is the next time", async () => {
+  it("keeps no connection to a redirect's target, whatever the next target is", async () => {
     const other = await double(good);
     const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
     const scraper = scraperOf(exporter.url);
@@ -215,7 +215,7 @@ describe("a scrape", () => {
     expect((await scrape(scraperOf(exporter.url))).failure).toMatchObject({ reason: "http-status" });
   });
 
-  it("reads gzip where it asks for it, and where an exporter sends it unasked", async () => {
+  it("reads gzip if it asks for it, and if an exporter sends it without a request", async () => {
     const exporter = await double((_, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(PAGE));
     });
@@ -286,7 +286,7 @@ describe("a target that misbehaves", () => {
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  it("that is not there is refused, and a name that is none is unresolved", async () => {
+  it("that is missing is refused, and an unknown name is unresolved", async () => {
     const exporter = await double(good);
     await exporter.close();
     expect((await scrape(scraperOf(exporter.url))).failure).toMatchObject({ reason: "refused" });
@@ -295,7 +295,7 @@ describe("a target that misbehaves", () => {
     });
   });
 
-  it("whose page makes too large a message is a failed scrape, and the next page counts again", async () => {
+  it("with a page whose message is too large is a failed scrape, and its next page counts again", async () => {
     const exporter = await double(good);
     const scraper = scraperOf(exporter.url, { messageBytes: 10_000 });
     const many = dcgmPage({ gpus: 16, host: "h", value: () => "1" });
@@ -307,7 +307,7 @@ describe("a target that misbehaves", () => {
     expect((await scrape(scraper)).failure).toBeUndefined();
   });
 
-  it("that closes in the middle of a line without saying how long the page is costs that line alone", async () => {
+  it("that closes in the middle of a line without a length of the page loses only that line", async () => {
     const exporter = await double((request, response) => {
       response.useChunkedEncodingByDefault = false;
       response.shouldKeepAlive = false;
@@ -385,7 +385,7 @@ describe.skipIf(!requirePart("openssl"))("authentication and TLS", () => {
     expect(exporter.requests[0]!.headers.authorization).toBe(`Basic ${Buffer.from("u:pä").toString("base64")}`);
   });
 
-  it("reads a rotated token before the next scrape, and says when it cannot", async () => {
+  it("reads a rotated token before the next scrape, and reports if it cannot", async () => {
     const exporter = await double(good);
     const path = file("token");
     writeFileSync(path, "one\n");
@@ -398,14 +398,14 @@ describe.skipIf(!requirePart("openssl"))("authentication and TLS", () => {
     expect((await scrape(scraper)).failure).toMatchObject({ reason: "denied" });
   });
 
-  it("trusts its own CA, and no unknown one unless told to", async () => {
+  it("trusts its own CA, and an unknown one only if it is configured to", async () => {
     const exporter = await double(good, { key: pem("server.key"), cert: pem("server.pem") });
     expect((await scrape(scraperOf(exporter.url))).failure).toMatchObject({ reason: "tls" });
     expect((await scrape(scraperOf(exporter.url, { tls: { ca: pem("ca.pem") } }))).failure).toBeUndefined();
     expect((await scrape(scraperOf(exporter.url, { tls: { insecureSkipVerify: true } }))).failure).toBeUndefined();
   });
 
-  it("shows its client certificate where one is demanded", async () => {
+  it("sends its client certificate if the server requires one", async () => {
     const tls = { key: pem("server.key"), cert: pem("server.pem"), ca: pem("ca.pem"), requestCert: true };
     const exporter = await double(good, tls);
     const ca = pem("ca.pem");

@@ -15,14 +15,14 @@ afterAll(async () => {
   await store.close();
 });
 
-/** A published hour of one GPU, so many hours after noon. */
+/** A published hour of one GPU, `hours` after noon. */
 async function insertHour(hours: number, node: string, gpu: string, key: string): Promise<void> {
   const [from, until] = [NOON + hours * HOUR, NOON + (hours + 1) * HOUR].map((at) => new Date(at).toISOString());
   const row = { run_id: RUN, cluster: "test", node, gpu_key: key, gpu, model: "NVIDIA H100", scope: "device" };
   await store.insertJson("gpu_hours", [{ ...row, bucket: from, first_at: from, last_at: until }]);
 }
 
-it("a GPU's place is known with its dates: on machines of Kubernetes, on those whose name goes on, and without Kubernetes", async () => {
+it("a GPU has its slots with their dates: on machines of Kubernetes, on recreated machines of the same name, and without Kubernetes", async () => {
   const window = new Date(NOON).toISOString();
   await store.insertJson("runs", [
     {
@@ -53,7 +53,7 @@ it("a GPU's place is known with its dates: on machines of Kubernetes, on those w
   await insertHour(0, "gpu-a", "0", "GPU-one");
   await insertHour(1, "gpu-a", "0", "GPU-one");
   await insertHour(3, "gpu-a", "0", "GPU-two");
-  // After the machine left, an exporter under its name speaks of a machine that Kubernetes does not have.
+  // After the machine left, an exporter under its name reports a machine that Kubernetes does not have.
   await insertHour(4, "gpu-b", "0", "GPU-three");
   await insertHour(0, "bare-metal", "1", "GPU-four");
   const rows = await store.query<Record<string, string | number>>(`

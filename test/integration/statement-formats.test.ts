@@ -11,7 +11,7 @@ import { NOON, pagesFleet, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, type ReportsServer } from "../support/reports-server.ts";
 
-/** A price whose parts end in every digit. */
+/** A price whose products end in all digits. */
 const PRICE = "3.123456789";
 /** Four GPUs for four hours. */
 const TOTAL = "49.975308624";
@@ -41,7 +41,7 @@ describe("a month's statement, by the links of its page", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What the costs of some rows come to, exactly. */
+  /** The exact sum of the costs of some rows. */
   const sumOf = (costs: readonly string[]): string => {
     expect(costs.length).toBeGreaterThan(3);
     return formatAmount(sum(costs.map((cost) => amountOf<"currency">(cost))));
@@ -112,11 +112,11 @@ describe("a month's statement, by the links of its page", () => {
       },
     },
     { format: "lines as Parquet", costs: () => costsOfParquet(linkOf("charges/lines", "format=parquet"), "cost") },
-  ])("comes to the same to the last digit, added up from $format", async ({ costs }) => {
+  ])("has the same total to the last digit, added up from $format", async ({ costs }) => {
     expect(sumOf(await costs())).toBe(TOTAL);
   });
 
-  it("comes to the same on its page, on the overview, and where it is explained", async () => {
+  it("has the same total on its page, on the overview, and in its explanation", async () => {
     for (const path of ["/statement?period=2026-03", "/?span=2026-03", "/explain?span=2026-03&kind=chargeback"])
       expect(await get(path)).toContain(`value="${TOTAL}"`);
   });

@@ -66,7 +66,7 @@ describe("migrating", () => {
     await client.close();
   });
 
-  it("keeps rows as long as configured, or for ever", async () => {
+  it("keeps rows as long as configured, or forever", async () => {
     await migrate(options());
     expect(await run(store, `SHOW CREATE TABLE ${database}.readings`)).toMatch(/TTL .*\+ toIntervalDay\(40\)/);
     const forEver = { ...options(), database: `${database}_kept`, retentionDays: { raw: 0 } };
@@ -74,7 +74,7 @@ describe("migrating", () => {
     expect(await run(store, `SHOW CREATE TABLE ${database}_kept.readings`)).not.toContain("TTL");
   });
 
-  it("tells what it would do, before the database exists and after", async () => {
+  it("reports its plan, before the database exists and after", async () => {
     const client = connect(database);
     expect(await listPendingMigrations(client, folder)).toEqual(["0001_readings.sql"]);
     await migrate(options());
@@ -82,7 +82,7 @@ describe("migrating", () => {
     await client.close();
   });
 
-  it("is safe to do in several processes at once", async () => {
+  it("is safe in several processes at once", async () => {
     await writeFile(join(folder, "0002_more.sql"), "ALTER TABLE readings ADD COLUMN IF NOT EXISTS unit String;");
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => migrate(options())));
     expect(new Set(outcomes.flatMap(({ applied }) => applied))).toEqual(
@@ -91,7 +91,7 @@ describe("migrating", () => {
     expect(await run(store, `SELECT count() FROM ${database}.migrations FINAL`)).toBe("2");
   });
 
-  it("goes on where a crash left it in the middle of a file", async () => {
+  it("continues after a crash in the middle of a file", async () => {
     await migrate(options());
     const half = "CREATE TABLE IF NOT EXISTS a (n Int8) ENGINE = $ENGINE(MergeTree) ORDER BY n;\n";
     await writeFile(join(folder, "0002_two.sql"), `${half}CREATE TABLE IF NOT EXISTS b AS nosuch;`);
@@ -104,27 +104,27 @@ describe("migrating", () => {
   });
 });
 
-describe("migrating is refused, naming the file,", () => {
+describe("migrating is refused with the file's name", () => {
   const mismatch = (message: RegExp) => ({
     code: "migration-mismatch",
     retriable: false,
     message: expect.stringMatching(message) as string,
   });
 
-  it("where a file was changed after it had been applied", async () => {
+  it("if a file was changed after it had been applied", async () => {
     await migrate(options());
     await appendFile(join(folder, "0001_readings.sql"), "-- a word too many\n");
     await expect(migrate(options())).rejects.toMatchObject(mismatch(/0001_readings\.sql was changed/));
   });
 
-  it("where the store is ahead of this release", async () => {
+  it("if the store is ahead of this release", async () => {
     await writeFile(join(folder, "0002_more.sql"), "ALTER TABLE readings ADD COLUMN IF NOT EXISTS unit String;");
     await migrate(options());
     await rm(join(folder, "0002_more.sql"));
     await expect(migrate(options())).rejects.toMatchObject(mismatch(/newer release \(0002_more\.sql\)/));
   });
 
-  it("where a number is missing, doubled or not a number", async () => {
+  it("if a number is missing, repeated or not a number", async () => {
     await writeFile(join(folder, "0003_later.sql"), "SELECT 1;");
     await expect(migrate(options())).rejects.toMatchObject(mismatch(/0003_later\.sql should have the number 2/));
     await rm(join(folder, "0003_later.sql"));
@@ -138,17 +138,17 @@ describe("migrating is refused, naming the file,", () => {
     "DROP TABLE readings;",
     "ALTER TABLE readings DROP COLUMN note;",
     "INSERT INTO readings (sensor) VALUES ('a');",
-  ])("where a statement must not run twice: %s", async (statement) => {
+  ])("if a statement must not run twice: %s", async (statement) => {
     await writeFile(join(folder, "0002_once.sql"), statement);
     await expect(migrate(options())).rejects.toMatchObject(mismatch(/0002_once\.sql.*may run twice/));
   });
 
-  it("where a placeholder is unknown", async () => {
+  it("if a placeholder is unknown", async () => {
     await writeFile(join(folder, "0002_typo.sql"), "CREATE TABLE IF NOT EXISTS t (n Int8) ENGINE = $ENGIN(MergeTree);");
     await expect(migrate(options())).rejects.toMatchObject(mismatch(/0002_typo\.sql: \$ENGIN is no placeholder/));
   });
 
-  it("where the user may only read", async () => {
+  it("if the user may only read", async () => {
     const denial = "Code: 497. DB::Exception: reader: Not enough privileges. (ACCESS_DENIED) (version 26.1)";
     const line = await openStoreLine(store);
     line.mode = httpAnswer("403 Forbidden", denial, ["x-clickhouse-exception-code: 497"]);
@@ -159,7 +159,7 @@ describe("migrating is refused, naming the file,", () => {
 });
 
 describe("a database from the tests' template", () => {
-  it("has the tables, the views and the migrations of one that was migrated", async () => {
+  it("has the same tables, views and migrations as a migrated one", async () => {
     const relationsOf = async (client: StoreClient): Promise<readonly unknown[]> => {
       const name = client.database;
       const rows = await client.query<{ sql: string }>(

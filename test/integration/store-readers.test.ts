@@ -17,7 +17,7 @@ import { silent } from "../support/pipeline.ts";
 const DATABASE = "ledger";
 const [ALL, VISION] = readersSql({ database: DATABASE, cluster: undefined }, ["vision"]) as [ReaderSql, ReaderSql];
 const [RUN, CLOSE] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"];
-/** The other team: a name that is nowhere by chance. */
+/** The other team: a name that appears nowhere by chance. */
 const OTHER = "nebula-secret";
 
 /** Two teams' lines of a closed hour and of an open one, and their statements. */
@@ -50,7 +50,7 @@ const BOOKS = [
   `INSERT INTO access_tokens (id, what, name, teams) VALUES ('1', 'created', '${OTHER}', ['${OTHER}'])`,
 ];
 
-/** chDB's file of users with the rights of a reader, taken out of the statements that a ClickHouse would run. */
+/** chDB's file of users with the rights of a reader, derived from the statements that a ClickHouse would run. */
 function usersXmlOf({ statements }: ReaderSql): string {
   const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const grants = statements.flatMap((sql) => /^(GRANT SELECT.* ON .*) TO /.exec(sql)?.[1] ?? []);
@@ -105,7 +105,7 @@ describe("readers of the database", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** What a reader gets for each statement. */
+  /** A reader's answer for each statement. */
   function askAs(reader: ReaderSql, statements: readonly string[]): readonly Answer[] {
     const input = JSON.stringify({ data: join(folder, "data"), usersXml: usersXmlOf(reader), statements });
     const ran = spawnSync(process.execPath, ["test/support/reader-engine.mjs"], { input, maxBuffer: 1 << 28 });
@@ -113,7 +113,7 @@ describe("readers of the database", () => {
     return JSON.parse(ran.stdout.toString()) as readonly Answer[];
   }
 
-  it("are made by SQL that ClickHouse's parser takes, however database, cluster and teams are called", () => {
+  it("are created by SQL that ClickHouse's parser accepts, for any names of database, cluster and teams", () => {
     expect(formatted).toHaveLength(
       2 * (ALL.statements.length + VISION.statements.length) + 2 * VISION.statements.length,
     );
@@ -144,13 +144,13 @@ describe("readers of the database", () => {
     await commands.dispose();
   });
 
-  it("leave no table and no view undecided", () => {
+  it("have a decision for every table and every view", () => {
     const granted = READER_GRANTS.map(({ table }) => table);
     expect([...granted, ...NOT_FOR_READERS].toSorted()).toEqual(relations);
     for (const { table } of TEAM_GRANTS) expect(granted).toContain(table);
   });
 
-  it("of all teams may ask what they are for, of which the grants are complete, and nothing else", () => {
+  it("of all teams may query exactly the granted tables, and the grants are complete", () => {
     const granted = READER_GRANTS.map(({ table }) => table);
     const answers = askAs(
       ALL,
@@ -164,7 +164,7 @@ describe("readers of the database", () => {
     expect(sums?.text).toContain(OTHER);
   });
 
-  it("can't lift what a query may cost, nor write", () => {
+  it("cannot raise the limits of a query, nor write", () => {
     const statements = [
       "SELECT 1 SETTINGS max_execution_time = 0",
       "SELECT 1 SETTINGS max_execution_time = 61",
@@ -194,7 +194,7 @@ describe("readers of the database", () => {
       "SELECT count() FROM numbers(10) SETTINGS max_threads = 1",
     ];
     for (const { error } of askAs(ALL, allowed)) expect(error).toBeUndefined();
-    // A subquery's settings pass unchecked in this engine; what the whole query may cost stays as it is.
+    // This engine does not check a subquery's settings. The limits of the whole query stay the same.
     const tooMuch = [
       "SELECT * FROM numbers(2000001)",
       "SELECT * FROM (SELECT * FROM numbers(2000001) SETTINGS max_result_rows = 0)",
@@ -204,7 +204,7 @@ describe("readers of the database", () => {
     for (const { error } of askAs(ALL, tooMuch)) expect(error).toMatch(/TOO_MANY_ROWS/);
   });
 
-  /** Questions that would tell of another team's rows, if anything does. */
+  /** Queries that would show another team's rows if any query could. */
   const views = ["charges_published", "charges_summed", "workload_charges_summed"];
   const questions = [...TABLES_OF_TEAMS, ...views].flatMap((table) => [
     `SELECT * FROM ledger.${table}`,
@@ -228,7 +228,7 @@ describe("readers of the database", () => {
     `SELECT * FROM ledger.${table} SETTINGS additional_table_filters = {'ledger.charges': '1'}`,
   ]);
 
-  it("of one team get its rows and no others, by whatever question", () => {
+  it("of one team get its rows and no others, by any query", () => {
     const answers = askAs(VISION, questions);
     answers.forEach(({ text, error }, index) => {
       expect([questions[index], error]).toEqual([questions[index], undefined]);
@@ -242,7 +242,7 @@ describe("readers of the database", () => {
     expect(JSON.parse(counts!.text!)).toMatchObject({ lines: 2, published: 2, cost: 6, statements: 1 });
   });
 
-  it("of one team get nothing that tells what others do or pay", () => {
+  it("of one team get nothing about what others do or pay", () => {
     const granted = new Set(TEAM_GRANTS.map(({ table }) => table));
     const denied = [
       ...relations.filter((table) => !granted.has(table)).map((table) => `SELECT * FROM ledger.${table}`),
@@ -260,7 +260,7 @@ describe("readers of the database", () => {
   });
 
   it("of one team find no name of another in any system table", () => {
-    // What is endless or huge, and computed from nothing, can't tell anything.
+    // Tables that are endless, huge or computed from nothing cannot contain anything.
     const computed = /^(numbers|zeros|generate|models|primes|privileges|unicode)/;
     const asked = systemTables.filter((table) => !computed.test(table));
     expect(asked.length).toBeGreaterThan(50);
@@ -270,7 +270,7 @@ describe("readers of the database", () => {
     ).forEach(({ text = "" }, index) => expect([asked[index], text.includes(OTHER)]).toEqual([asked[index], false]));
   });
 
-  it("of one team see the keys of others by mergeTreeIndex, until the engine is one that has mended it (docs/access.md)", () => {
+  it("of one team see the keys of others by mergeTreeIndex, until the engine has the fix (docs/access.md)", () => {
     const [keys] = askAs(VISION, ["SELECT * FROM mergeTreeIndex('ledger', 'charges')"]);
     expect(keys?.text).toContain('"team":');
     expect(keys?.text).not.toContain('"effective_cost"');

@@ -15,7 +15,7 @@ import { TABLES } from "../../runtime/store/schema/tables.ts";
 import * as types from "../../runtime/store/schema/types.ts";
 import { createTestDatabase } from "../support/database.ts";
 
-/** The dictionary of a text is the store's own business. */
+/** The dictionary of a text is internal to the store. */
 const withoutDictionary = (type: string): string => type.replace(/^LowCardinality\((.*)\)$/, "$1");
 
 const TYPES = {
@@ -44,7 +44,7 @@ const TYPES = {
   bools: types.arrayOf(types.bool),
 };
 
-/** All but what can be NULL. */
+/** All columns except those that can be NULL. */
 const REQUIRED = Object.entries(TYPES).flatMap(([name, type]) =>
   name === "id" || type.sql.startsWith("Nullable(") ? [] : (name as never),
 );
@@ -92,10 +92,10 @@ describe("rows of every type", () => {
   });
   afterAll(() => store.close());
 
-  it("are read as they were written, however many blocks they are", async () => {
+  it("are read as they were written, in any number of blocks", async () => {
     const rows = fc.sample(ROWS, { numRuns: 500, seed: 33 });
     const blocks = createBlocks<object>(columns);
-    // The same rows again and again, in more than one block.
+    // The same rows repeated, in more than one block.
     const written = Array.from({ length: 9_000 }, (_, id) => ({ id, ...rows[id % rows.length]! }));
     for (const row of written) blocks.write(row);
     await store.insertRows("rows", namesOf(columns), blocks.take());
@@ -106,15 +106,15 @@ describe("rows of every type", () => {
     expect(found).toHaveLength(written.length);
   });
 
-  it("are refused where a number does not fit", () => {
+  it("are refused if a number does not fit", () => {
     const blocks = createBlocks<object>(columnsOf({ small: types.uint16 }));
     for (const small of [-1, 65_536, Number.NaN]) expect(() => blocks.write({ small })).toThrow(RangeError);
   });
 });
 
-/** Columns that a migration computes of others, and readers ask for by name. */
+/** Columns that a migration computes from others, and that readers select by name. */
 const COMPUTED: Readonly<Record<string, readonly string[]>> = { workload_facts: ["gang"] };
-/** Views with the columns of a table, but those that name runs and parts. */
+/** Views with the columns of a table, except those that name runs and parts. */
 const VIEWS = {
   charges_published: "charges",
   usage_hours_published: "usage_hours",
@@ -125,7 +125,7 @@ const VIEWS = {
 };
 const OF_PARTS = ["run_id", "part_id", "dearest"];
 
-describe("the tables that the migrations make are those that the program writes and reads", () => {
+describe("the tables of the migrations are those that the program writes and reads", () => {
   let store: StoreClient;
   beforeAll(async () => {
     store = await createTestDatabase("schema");

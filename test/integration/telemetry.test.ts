@@ -33,7 +33,7 @@ interface ExportedMetrics {
 
 const INTERVAL = 3_600_000;
 
-/** The SDK is one for a process, so all tests look at what one start and stop of it sent. */
+/** A process has one SDK, so all tests check the data of one start and stop of it. */
 describe("telemetry by OTLP", () => {
   const bodies = new Map<string, unknown[]>();
   let receiver: Server;

@@ -37,7 +37,7 @@ describe("the command token", () => {
 
   const run = (...args: readonly string[]) => folder.call([...args, "--config", file]);
 
-  it("makes tokens, lists and revokes them, and says who did; a token's text is shown when it is made and never again", async () => {
+  it("makes tokens, lists and revokes them, and records the user; a token's text is printed only when it is made", async () => {
     expect((await run("token", "list")).stdout).toBe("there is no token in the store\n");
     const made = await run("token", "create", "grafana", "--role", "viewer", "--team", "vision", "--team", "nlp");
     expect(made.code).toBe(0);
@@ -93,10 +93,10 @@ describe("the command token", () => {
     expect(said).not.toMatch(/gpul_|[0-9a-f]{64}/);
   });
 
-  it("makes tokens for a configuration: the entry holds no secret, works as it is, and nothing is stored", async () => {
+  it("makes tokens for a configuration: the entry holds no secret, works unchanged, and nothing is stored", async () => {
     const before = (await run("token", "list", "--format", "json")).stdout;
     const args = ["create", "ci", "--role", "viewer", "--team", "a: b", "--expires", "2100-01-01", "--for-config"];
-    // It needs no store, nor a configuration that is right.
+    // It needs no store, nor a valid configuration.
     const { code, stdout } = await folder.call(["token", ...args, "--config", "/nowhere"]);
     const [text = "", ...entry] = stdout.split("\n");
     expect([code, TOKEN.test(text)]).toEqual([0, true]);

@@ -21,7 +21,7 @@ const request = (name: string, more: Partial<TokenRequest> = {}): TokenRequest =
   ...more,
 });
 
-/** A clock that stands until it is moved. */
+/** A clock that stands still until a test moves it. */
 function standingClock() {
   let millis = NOW;
   return { nowMillis: () => millis, monotonicMillis: () => millis, move: (more: number) => (millis += more) };
@@ -40,7 +40,7 @@ describe("tokens of the store", () => {
     await embedded.stop();
   });
 
-  it("are known with their role and teams until they end, and no others are", async () => {
+  it("are valid with their role and teams until they end, and no others are", async () => {
     const clock = standingClock();
     const reader = createTokenReader(store, clock, []);
     expect(await reader.hasTokens()).toBe(false);
@@ -66,7 +66,7 @@ describe("tokens of the store", () => {
     expect(await reader.viewerOf(books.text)).toMatchObject({ role: "finance" });
   });
 
-  it("work no longer than five seconds once they are revoked, by this process or another", async () => {
+  it("are invalid at most five seconds after they are revoked, by this process or another", async () => {
     const { text } = await createToken(store, request("laptop"), ops, Date.now() - 2 * DAY_MILLIS);
     const phone = await createToken(store, request("phone", { expiresMillis: undefined }), ops, Date.now());
     const reader = createTokenReader(store, systemClock, []);
@@ -83,7 +83,7 @@ describe("tokens of the store", () => {
     expect(performance.now() - revokedAt).toBeLessThan(5_000);
   });
 
-  it("have one name each while they can be used, and are revoked by it or by their id", async () => {
+  it("have unique names while they are valid, and are revoked by name or by id", async () => {
     const first = await createToken(store, request("shared"), ops, NOW);
     await expect(createToken(store, request("shared"), ops, NOW)).rejects.toThrow(
       `shared has a token, ${first.id}: revoke it, or choose another name`,
@@ -114,7 +114,7 @@ describe("tokens of the store", () => {
     await expect(createToken(store, wrong, ops, NOW)).rejects.toThrow(why);
   });
 
-  it("give nothing where a row names a role that this release does not know", async () => {
+  it("give nothing if a row has a role that is unknown to this release", async () => {
     const { text, id } = await createToken(store, request("tomorrow"), ops, NOW);
     await store.command(
       "ALTER TABLE access_tokens UPDATE role = 'owner' WHERE id = {id:String} SETTINGS mutations_sync = 1",
@@ -123,7 +123,7 @@ describe("tokens of the store", () => {
     expect(await createTokenReader(store, standingClock(), []).viewerOf(text)).toBe("unknown");
   });
 
-  it("are in no file of the store, in no answer and in no row: their hashes are", async () => {
+  it("are in no file of the store, in no answer and in no row; their hashes are", async () => {
     const { text, hash } = await createToken(store, request("secret"), ops, NOW);
     expect(JSON.stringify(await listTokens(store))).not.toContain(text);
     const rows = JSON.stringify(await store.query("SELECT * FROM access_tokens"));
@@ -137,7 +137,7 @@ describe("tokens of the store", () => {
     expect(files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes("gpul_"))).toEqual([]);
   });
 
-  it("of the configuration need no store, and end when they say so", async () => {
+  it("of the configuration need no store, and end at their configured time", async () => {
     const [text, ended] = [generateToken(), generateToken()];
     const away = { ...store, query: () => Promise.reject(new Error("it is asked")) };
     const reader = createTokenReader(away, standingClock(), [

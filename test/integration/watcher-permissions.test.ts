@@ -43,27 +43,27 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Lets the collector's account do what manifests with these permissions give. */
+/** Gives the collector's account the permissions of manifests with this list. */
 function allow(permissions: readonly NeededPermission[]): void {
   const inNamespace = namespaceRules(permissions, LEASE).map((rule) => ({ ...rule, namespace: LEASE.namespace }));
   server.access.setRules([...clusterRules(permissions), ...inNamespace]);
 }
 
-/** Watches until the demo's cluster has been said: its pods, nodes and namespaces, and what owns the pods. */
+/** Watches until all facts of the demo's cluster have come: its pods, nodes and namespaces, and the owners of the pods. */
 async function watchTheDemo(): Promise<void> {
-  // A lease that stands a busy machine: a new term asks for everything anew.
+  // A lease that survives on a busy machine: a new term sends every request again.
   watcher = startTestWatcher(server, bus, { election: ELECTION_TIMING });
   await vi.waitFor(() => {
     expect(said.workloads.length).toBeGreaterThan(20);
     expect(said.inventory.length).toBeGreaterThan(5);
     expect(said.cluster.length).toBeGreaterThan(5);
   }, LONG);
-  // Renewals of the lease and whatever is asked again.
+  // Renewals of the lease and repeated requests.
   await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
 describe("the permissions of the manifests", () => {
-  it("let a watcher say all of a cluster, and it asks for nothing beyond them", async () => {
+  it("let a watcher send all facts of a cluster, and it makes no request beyond them", async () => {
     allow(neededPermissions(LEASE));
     await watchTheDemo();
     expect(refused).toEqual([]);
@@ -74,7 +74,7 @@ describe("the permissions of the manifests", () => {
     );
   });
 
-  it("are what it lives on: without one of them it is refused that, and nothing else", async () => {
+  it("are all necessary: without one of them the watcher is refused that one, and nothing else", async () => {
     const isMissing = ({ verb, group, resource }: NeededPermission | AccessAttempt): boolean =>
       verb === "get" && group === "apps" && resource === "replicasets";
     allow(neededPermissions(LEASE).filter((permission) => !isMissing(permission)));
@@ -84,7 +84,7 @@ describe("the permissions of the manifests", () => {
     expect(watcher!.log.forbidden).toMatchObject([{ verb: "get", resource: "replicasets.apps" }]);
 
     allow(neededPermissions(LEASE));
-    // A release of each service within these days: new pods, whose owners were not asked for.
+    // Within these days each service has a release: new pods, with owners that were not requested yet.
     driver.moveTo(NOON + 4 * 86_400_000);
     await vi.waitFor(
       () => expect(watcher!.log.allowed).toMatchObject([{ verb: "get", resource: "replicasets.apps" }]),

@@ -57,7 +57,7 @@ function podGroup(name: string, size: number, version = "v1beta1"): KubernetesOb
 
 type Said = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
 
-/** What holds of an object by the order of its facts, whatever the order in which they came. */
+/** The newest fact of an object by the order of facts, for any order of arrival. */
 function newest<Fact extends Said>(facts: readonly Fact[], uid: string): Fact | undefined {
   return facts
     .filter((fact) => fact.uid === uid)
@@ -70,11 +70,11 @@ const holds = (facts: readonly Said[], uid: string): boolean => {
   return fact !== undefined && fact.end === undefined;
 };
 
-/** Several looks for what is served. */
+/** Waits for several checks of the served kinds. */
 const looks = (count: number): Promise<void> => delay(count * FAST.term.lookMillis);
 
 describe("a server that starts again", () => {
-  it("and forbids everything for a moment, has nothing missing, and no pod is ended or overlooked", async () => {
+  it("and forbids everything for a moment leaves no missing kind, and no pod is ended or overlooked", async () => {
     server.put(gpuPod("stays"));
     server.put(podGroup("gang", 2));
     const { watcher, log } = watch();
@@ -93,7 +93,7 @@ describe("a server that starts again", () => {
     await vi.waitFor(() => expect(watcher.state().failure).toBeUndefined(), LONG);
   });
 
-  it("and goes on forbidding, has what is missing; that clears when it is allowed, and when the kind goes", async () => {
+  it("and keeps forbidding has missing kinds, which are cleared when they are allowed, and when the kind is removed", async () => {
     server.put(podGroup("gang", 2));
     server.access.withdraw(VOLCANO, "podgroups", "list", "watch");
     server.access.withdraw("", "resourcequotas", "list", "watch");
@@ -113,7 +113,7 @@ describe("a server that starts again", () => {
   it.each([
     ["older versions", false],
     ["newer versions of another past", true],
-  ])("from a backup, with %s, is followed, and what it has holds", async (_, hasCaughtUp) => {
+  ])("from a backup, with %s, is followed, and its objects are valid", async (_, hasCaughtUp) => {
     server.put(gpuPod("changes", { phase: "Running" }));
     server.put(gpuPod("comes-back"));
     const before = server.store.resourceVersion;
@@ -126,7 +126,7 @@ describe("a server that starts again", () => {
     await vi.waitFor(() => expect(holds(said.workloads, "uid-comes-back")).toBe(false), LONG);
     await server.goAway();
     server.restore(before);
-    // Leases are written again and again: the server can have come further than what was seen when it is asked.
+    // Leases are written repeatedly: the server can be past the seen version when it is asked.
     if (hasCaughtUp) for (let n = 0; n < 200; n++) server.put(gpuPod("noise"));
     await delay(500);
     await server.comeBack();
@@ -141,7 +141,7 @@ describe("a server that starts again", () => {
 });
 
 describe("a server", () => {
-  it("that refuses streaming lists within the stream is asked for pages, and for no other stream", async () => {
+  it("that refuses streaming lists within the stream gets requests for pages, and no other stream requests", async () => {
     server.troubles.refuseStreamingLists("event");
     for (let n = 0; n < 12; n++) server.put(gpuPod(`pod-${n}`));
     watch();
@@ -155,7 +155,7 @@ describe("a server", () => {
     expect(streams()).toBe(1);
   });
 
-  it("that serves a kind in another version is followed in that one, and nothing has ended", async () => {
+  it("that serves a kind in another version is followed in that version, and nothing has ended", async () => {
     server.put(podGroup("gang", 2));
     watch();
     await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
@@ -186,7 +186,7 @@ describe("a server", () => {
     await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
   });
 
-  it("that lost a kind while nobody watched has ended its objects when the next one does", async () => {
+  it("that lost a kind while no watcher ran has ended its objects when the next watcher runs", async () => {
     server.put(podGroup("gang", 2));
     const first = watch();
     await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
@@ -196,11 +196,11 @@ describe("a server", () => {
     await vi.waitFor(() => expect(newest(said.cluster, "uid-of-gang")?.end).toMatchObject({ inferred: true }), LONG);
   });
 
-  it("that has no bookmarks of a quiet kind is no failure", async () => {
+  it("that has no bookmarks of a quiet kind is not a failure", async () => {
     server.put(gpuPod("train-0"));
     const { watcher, log } = watch();
     await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
-    // The watch of Events is silent for its time more than once.
+    // The watch of Events is silent for longer than its limit more than once.
     await delay(3 * FAST.term.reflector.silenceMillis);
     expect(log.errors).toEqual([]);
     expect(watcher.state().failure).toBeUndefined();
@@ -208,7 +208,7 @@ describe("a server", () => {
   });
 });
 
-it("a watch that is taken again clears its failure, and one who no longer watches has none", async () => {
+it("a watch that is opened again clears its failure, and a watcher that was replaced has none", async () => {
   server.put(gpuPod("train-0"));
   const first = watch({ identity: "first" });
   await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
@@ -223,7 +223,7 @@ it("a watch that is taken again clears its failure, and one who no longer watche
   await vi.waitFor(() => expect(first.watcher.state()).toMatchObject({ watching: false, failure: undefined }), LONG);
 });
 
-it("a gang that becomes known after its pods has its size and queue on them", async () => {
+it("a gang that becomes known after its pods gives them its size and queue", async () => {
   server.put(gpuPod("train-0", { gang: "gang" }));
   server.put(gpuPod("other", { gang: "another" }));
   watch();

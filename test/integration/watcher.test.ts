@@ -62,8 +62,8 @@ function gpuNode(name: string, uid = `uid-${name}`, spec: object = {}): Kubernet
 
 const names = (): string[] => said.workloads.map(({ name }) => name);
 
-describe("what a cluster has becomes facts", () => {
-  it("pods that want GPUs, nodes that have them and namespaces are said, with the term and the version", async () => {
+describe("the objects of a cluster become facts", () => {
+  it("pods that request GPUs, nodes that have them and namespaces become facts, with the term and the version", async () => {
     server.put({
       apiVersion: "v1",
       kind: "Namespace",
@@ -88,7 +88,7 @@ describe("what a cluster has becomes facts", () => {
     ]);
   });
 
-  it("a change that says nothing new is no fact: a heartbeat, a label that nobody named", async () => {
+  it("a change without new content is not a fact: a heartbeat, a label that is not configured", async () => {
     server.put(gpuPod("train-0"));
     watch();
     await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
@@ -125,7 +125,7 @@ describe("what a cluster has becomes facts", () => {
     expect(asked[0]!.accept).toContain("as=PartialObjectMetadata");
   });
 
-  it("an owner that is gone, or whose name another has, ends the chain", async () => {
+  it("a missing owner, or a name that belongs to another object now, ends the chain", async () => {
     const owner = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-1", controller: true };
     server.put({
       apiVersion: "batch/v1",
@@ -139,7 +139,7 @@ describe("what a cluster has becomes facts", () => {
     for (const fact of said.workloads) expect(fact).toMatchObject({ ownersTruncated: true, labels: {} });
   });
 
-  it("groups of operators are followed as soon as they are installed, and end when they are removed", async () => {
+  it("groups of operators are followed when they are installed, and end when they are removed", async () => {
     const { log } = watch();
     await vi.waitFor(() => expect(log.installed).toContain("pods"), LONG);
     expect(log.installed).not.toContain("podgroups.scheduling.volcano.sh");
@@ -158,7 +158,7 @@ describe("what a cluster has becomes facts", () => {
     await vi.waitFor(() => expect(said.cluster.at(-1)?.end).toBeDefined(), LONG);
   });
 
-  it("a container's earliest start stays after it has restarted twice", async () => {
+  it("a container's earliest start stays after two restarts", async () => {
     const started = (at: string, before: string): object => ({
       phase: "Running",
       containerStatuses: [
@@ -180,7 +180,7 @@ describe("what a cluster has becomes facts", () => {
     expect(said.workloads.at(-1)?.times.started).toBe(Date.parse("2026-05-01T12:01:00Z"));
   });
 
-  it("when a pod's images were there is read from kubelet's events, whichever comes first, and later pulls are others", async () => {
+  it("the time of a pod's images is read from kubelet's events, in any order of the two, and later pulls do not count", async () => {
     const pulled = (pod: string, name: string, at: string, reason = "Pulled"): void =>
       void server.put({
         apiVersion: "v1",
@@ -216,7 +216,7 @@ describe("what a cluster has becomes facts", () => {
     expect(said.ofPod("after").at(-1)!.times.pulled).toBe(Date.parse("2026-05-01T12:01:40Z"));
   });
 
-  it("a node's device plugin is known by its pod's image, through later changes of the node", async () => {
+  it("a node's device plugin is recognized by its pod's image, and stays after later changes of the node", async () => {
     server.put(gpuNode("gpu-a"));
     const plugin = (tag: string): KubernetesObject =>
       ({
@@ -237,7 +237,7 @@ describe("what a cluster has becomes facts", () => {
     expect(said.workloads).toEqual([]);
   });
 
-  it("a node is cordoned since it was seen so first, through later changes", async () => {
+  it("a node is cordoned since that was first seen, also after later changes", async () => {
     server.put(gpuNode("gpu-a"));
     watch();
     await vi.waitFor(() => expect(said.inventory).toHaveLength(1), LONG);
@@ -254,8 +254,8 @@ describe("what a cluster has becomes facts", () => {
   });
 });
 
-describe("what goes away ends", () => {
-  it("a deleted pod ends when it was deleted, and says so", async () => {
+describe("removed objects end", () => {
+  it("a deleted pod ends at its deletion, which its fact has", async () => {
     server.put(gpuPod("train-0"));
     watch();
     await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
@@ -292,7 +292,7 @@ describe("what goes away ends", () => {
     expect(said.inventory.filter(({ node }) => node === "gpu-a").at(-1)?.end).toBeUndefined();
   });
 
-  it("what was deleted while nobody looked ends as inferred, when the former watcher looked last", async () => {
+  it("an object that was deleted while no watcher ran has an inferred end, at the last check of the former watcher", async () => {
     server.put(gpuPod("train-0"));
     server.put(gpuPod("train-1"));
     const first = watch();
@@ -323,8 +323,8 @@ describe("what goes away ends", () => {
   });
 });
 
-describe("one watches, whoever it is", () => {
-  it("of two only one says anything, and the other goes on where it ended", async () => {
+describe("one of several watchers sends facts", () => {
+  it("of two watchers only one sends facts, and the other continues when that one ends", async () => {
     server.put(gpuPod("train-0"));
     const first = watch({ identity: "first" });
     await vi.waitFor(() => expect(names()).toEqual(["train-0"]), LONG);
@@ -336,17 +336,17 @@ describe("one watches, whoever it is", () => {
     await vi.waitFor(() => expect(second.watcher.state().watching).toBe(true), LONG);
     server.put(gpuPod("train-2"));
     await vi.waitFor(() => expect(names()).toContain("train-2"), LONG);
-    // What has not changed is known already.
+    // Unchanged objects are already known.
     expect(names().toSorted()).toEqual(["train-0", "train-1", "train-2"]);
     expect(second.log.epochs[0]).toBeGreaterThan(first.log.epochs[0]!);
   });
 
-  it("what changed under a former term is said again by the next, though it looks the same", async () => {
+  it("a change under a former term is sent again by the next one, even if the object looks the same", async () => {
     server.put(gpuPod("train-0"));
     const first = watch({ identity: "first" });
     await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
     await first.stop();
-    // Away and back: a former watcher may still speak of the version in between.
+    // There and back: a former watcher may still send the version in between.
     server.put(gpuPod("train-0", { phase: "Pending" }));
     const version = server.put(gpuPod("train-0"));
     const second = watch({ identity: "second" });

@@ -35,7 +35,7 @@ function gpuPod(name: string, labels: Readonly<Record<string, string>> = {}): Ku
   } as KubernetesObject;
 }
 
-it("one collector watches several clusters: each fact bears its cluster's name, as the configuration reads it", async () => {
+it("one collector watches several clusters: each fact has its cluster's name from the configuration", async () => {
   const [east, west] = [await startCluster(), await startCluster()];
   east.put(gpuPod("in-the-east", { squad: "vision", build: "7" }));
   west.put(gpuPod("in-the-west", { "lab/room": "12" }));
@@ -74,7 +74,7 @@ it("one collector watches several clusters: each fact bears its cluster's name, 
   ]);
   expect(facts[0]!.labels).not.toHaveProperty("build");
 
-  // Who goes in one cluster goes in no other, though the UIDs are the same.
+  // A pod that ends in one cluster does not end in another one, though the UIDs are the same.
   west.delete(gpuPod("in-the-west"));
   await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
   expect(said.workloads[2]).toMatchObject({ cluster: "west", end: { inferred: false } });

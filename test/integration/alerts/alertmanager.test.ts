@@ -40,8 +40,8 @@ function filesOf(contacts: Contacts, form: "full" | "fragment"): Readonly<Record
   return Object.fromEntries(files.map(({ name, text }) => [name, text]));
 }
 
-describe.skipIf(!hasParts)("a whole configuration of Alertmanager", () => {
-  it("is one that Alertmanager's own tool takes, whatever teams are called", async () => {
+describe.skipIf(!hasParts)("a complete configuration of Alertmanager", () => {
+  it("passes Alertmanager's own check, for any names of teams", async () => {
     const { "alertmanager.yaml": configuration, "gpu-ledger.tmpl": templates } = filesOf(CONTACTS, "full");
     const said = await checkConfiguration({ "alertmanager.yaml": configuration!, "gpu-ledger.tmpl": templates! });
     expect(said).toContain("SUCCESS");
@@ -65,14 +65,14 @@ describe.skipIf(!hasParts)("a whole configuration of Alertmanager", () => {
     expect(await receiversOf(configuration!, labels as Record<string, string>)).toEqual([receiver]);
   });
 
-  it("says at its top where nobody is told, and not where anybody is", () => {
+  it("has a note at its top if there is no receiver, and none if there is one", () => {
     const nobody = { ...CONTACTS, platform: {}, teams: { vision: {} } };
     expect(filesOf(nobody, "full")["alertmanager.yaml"]).toContain("# Nobody is told:");
     for (const contacts of [CONTACTS, { ...nobody, teams: CONTACTS.teams }])
       expect(filesOf(contacts, "full")["alertmanager.yaml"]).not.toContain("Nobody is told");
   });
 
-  it("tells tickets in working hours alone, pages at any time, and again as often as the configuration says", () => {
+  it("sends tickets only in working hours and pages at any time, and repeats them at the configured interval", () => {
     const { route } = alertmanagerParts(DEFAULT_ALERT_OPTIONS, CONTACTS);
     const [, page, ticket] = route.routes!;
     expect(page).toMatchObject({ matchers: ['notify="page"'] });
@@ -82,7 +82,10 @@ describe.skipIf(!hasParts)("a whole configuration of Alertmanager", () => {
   });
 });
 
-/** The shape of kube-prometheus-stack's default: everything to nobody, worse over better, no information without something worse. */
+/**
+ * The shape of kube-prometheus-stack's default: everything goes to a null receiver, a worse alert inhibits a better one, and an info alert needs a
+ * worse alert beside it.
+ */
 const KUBE_PROMETHEUS_STACK = {
   global: { resolve_timeout: "5m" },
   inhibit_rules: [
@@ -111,7 +114,7 @@ const KUBE_PROMETHEUS_STACK = {
   templates: ["/etc/alertmanager/config/*.tmpl"],
 };
 
-/** Our fragment put where its comment says, without the waits, which are for people. */
+/** Our fragment at the place that its comment gives, without the waits, which are only useful for people. */
 function beside(contacts: Contacts): string {
   const fragment = parse(filesOf(contacts, "fragment")["alertmanager.fragment.yaml"]!) as {
     route: { routes: object[] };
@@ -145,7 +148,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     return alertmanager;
   }
 
-  /** Who was told of what, once nothing has come for two seconds. */
+  /** The sent notifications by receiver, after two seconds without a new one. */
   async function told(): Promise<readonly string[]> {
     for (let before = -1; before !== webhook.received.length;) {
       before = webhook.received.length;
@@ -173,7 +176,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     ...more,
   });
 
-  it("every alert about low utilisation reaches its receiver, though the namespace is full of information", async () => {
+  it("every alert about low utilisation reaches its receiver, also if the namespace has info alerts", async () => {
     const names = WASTE_ALERTS.filter(({ subject }) => subject === "pod").map(({ name }) => name);
     const { fire } = await start();
     await fire(
@@ -186,7 +189,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     expect(await told()).toEqual(names.map((name, index) => `vision: ${name} pod-${index}`).toSorted());
   });
 
-  it("one waste is one message, by pod", async () => {
+  it("one wasted pod gives one message", async () => {
     const { fire } = await start();
     await fire(ofPod("GPUAllocatedIdle", "a"), ofPod("LowGPUUtilization", "b"));
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -204,7 +207,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     ]);
   });
 
-  it("what is critical of a GPU hushes its warnings, a hardware XID its heat, a node that is gone its GPUs, and no other's", async () => {
+  it("a critical alert of a GPU inhibits the GPU's warnings, a hardware XID its heat, a lost node its GPUs, and none of others", async () => {
     const ofGpu = (
       alertname: string,
       gpu_topic: string,

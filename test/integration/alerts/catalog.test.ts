@@ -12,13 +12,13 @@ import { failureOf, rulesOf } from "../../support/rules/promtool.ts";
 const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
 const QUICK_COST = 1_000_000;
 
-/** The answers that a case expects: of each alert that it asks for, whether the alert fires. */
+/** The answers that a case expects: for each alert of the case, whether the alert fires. */
 const answersOf = ({ expect: all }: RuleCase): readonly string[] =>
   all.flatMap((each) => ("alert" in each ? [`${each.alert} ${each.firing.length > 0 ? "fires" : "is silent"}`] : []));
 
 /**
- * The cases that cost little, of each alert the cheapest in which it fires and in which it is silent, and one in which nothing is
- * wrong, evaluated less often. The mutation test plays all cases.
+ * The cheap cases: for each alert the cheapest in which it fires and in which it is silent, and one case in which nothing is wrong, evaluated less
+ * often. The mutation test plays all cases.
  */
 function quickCases(): readonly RuleCase[] {
   const costs = CASES.map((each) => ({
@@ -42,7 +42,7 @@ function quickCases(): readonly RuleCase[] {
 
 const QUICK_CASES = quickCases();
 
-describe.skipIf(!requirePart("promtool"))("the alerts, on Prometheus' own evaluation", () => {
+describe.skipIf(!requirePart("promtool"))("the alerts, evaluated by Prometheus", () => {
   let failing: readonly RuleCase[];
   beforeAll(async () => {
     failing = await failingCases(GROUPS, QUICK_CASES);
@@ -52,7 +52,7 @@ describe.skipIf(!requirePart("promtool"))("the alerts, on Prometheus' own evalua
     expect(failing.includes(each) ? await failureOf({ groups: GROUPS, each }) : "").toBe("");
   });
 
-  it("have each a quick case in which they fire, and one in which they are silent", () => {
+  it("have a quick case each in which they fire, and one in which they are silent", () => {
     const alerts = GROUPS.flatMap(({ rules }) => rules.flatMap((rule) => ("alert" in rule ? [rule.alert] : [])));
     const wanted = alerts.flatMap((alert) => [`${alert} fires`, `${alert} is silent`]);
     expect(new Set(QUICK_CASES.flatMap(answersOf))).toEqual(new Set(wanted));

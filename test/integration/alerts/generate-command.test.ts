@@ -18,11 +18,11 @@ afterEach(async () => {
 interface Answer {
   readonly code: number | null;
   readonly said: string;
-  /** The folder that was to be written. */
+  /** The output folder. */
   readonly out: string;
 }
 
-/** Runs `gpu-ledger generate …` on a configuration of the alerts, beside the example of owners. */
+/** Runs `gpu-ledger generate …` with a configuration of the alerts, beside the example of owners. */
 async function generate(
   what: "alerts" | "exporter-config",
   config: string | undefined,
@@ -76,17 +76,15 @@ describe("generate alerts", () => {
       ["--alertmanager", "crd"],
       "no time zone but UTC",
     ],
-  ])("refuses %s in a sentence and writes nothing", async (_, config, flags, sentence) => {
+  ])("refuses %s with a sentence and writes nothing", async (_, config, flags, sentence) => {
     const { code, said, out } = await generate("alerts", config, ...flags);
     expect(said).toContain(sentence);
     expect(code).not.toBe(0);
     expect(existsSync(out)).toBe(false);
   });
 
-  it.skipIf(!hasPromtool)(
-    "writes rules that promtool takes without a remark, whatever teams and labels are called",
-    async () => {
-      const config = String.raw`
+  it.skipIf(!hasPromtool)("writes rules that promtool accepts without a remark, for any teams and labels", async () => {
+    const config = String.raw`
 labels: { note: "quote \" brace { back \\ ünïcode" }
 teams:
   'we"ird {team} \ ü': { GPUAllocatedIdle: { threshold: 0.05, for: 1h } }
@@ -95,16 +93,15 @@ teams:
 server: https://gpu-ledger.example.com/
 watchdog: true
 `;
-      const { code, out } = await generate("alerts", config, "--prefix", "Acme");
-      expect(code).toBe(0);
-      const files = readdirSync(out).map((name) => join(out, name));
-      const { stdout, stderr } = await run("promtool", ["check", "rules", "--lint-fatal", ...files]);
-      expect(stdout).toMatch(/SUCCESS: 6\d rules found/);
-      expect(stderr).toBe("");
-    },
-  );
+    const { code, out } = await generate("alerts", config, "--prefix", "Acme");
+    expect(code).toBe(0);
+    const files = readdirSync(out).map((name) => join(out, name));
+    const { stdout, stderr } = await run("promtool", ["check", "rules", "--lint-fatal", ...files]);
+    expect(stdout).toMatch(/SUCCESS: 6\d rules found/);
+    expect(stderr).toBe("");
+  });
 
-  it("writes objects with the labels by which an operator finds them, and with the rules of the files", async () => {
+  it("writes objects with the labels that an operator selects, and with the rules of the files", async () => {
     const objects = await generate(
       "alerts",
       undefined,
@@ -134,7 +131,7 @@ watchdog: true
     expect(object["spec"]).toEqual(file);
   });
 
-  it("writes an AlertmanagerConfig with secrets of its namespace", async () => {
+  it("writes an AlertmanagerConfig that uses secrets of its namespace", async () => {
     const config = `
 platform: { pagerduty: { routingKeyFile: /etc/alertmanager/secrets/pager/key } }
 contacts: { vision: { slack: { channel: "#vision", apiUrlFile: /etc/alertmanager/secrets/slack/url }, email: [v@example.com] } }
