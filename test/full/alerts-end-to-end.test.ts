@@ -31,14 +31,14 @@ import { countXids, setValue, startSteeredExporter, type ChangeLine } from "../s
 const hasParts = requirePart("prometheus") && requirePart("alertmanager");
 
 const CLUSTER = "prod";
-/** A Tuesday in the fleet's time, on which somebody forgot a notebook and everything else is busy. */
+/** A Tuesday in the fleet's time on which one notebook is forgotten and everything else is busy. */
 const MOMENT = Date.UTC(2026, 2, 3, 13, 20);
 const NODES = ["gpu-v100-01", "gpu-h100-01", "gpu-h100-02", "gpu-h100-03", "gpu-a100-02"];
 const PAST = { seconds: 2 * 3600, stepSeconds: QUICK_SECONDS };
 const SERVER = "https://gpu-ledger.example.com";
 const SOON = { timeout: 120_000, interval: 500 };
 
-describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to whom it concerns", () => {
+describe.skipIf(!hasParts)("alerts from exporters over Prometheus and Alertmanager to their receivers", () => {
   const began = Date.now();
   const clock = (): number => MOMENT + Date.now() - began;
   const whole = createFleet({ seed: 3, gpus: 24, cluster: CLUSTER });
@@ -87,7 +87,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     return exporter.url;
   }
 
-  /** All of gpu-ledger, as it is shipped, on the fleet's cluster. */
+  /** The whole of gpu-ledger, as released, with the fleet's cluster. */
   async function startProgram(exporters: readonly Place[]): Promise<System> {
     const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-alerts-"));
     stops.push(() => rm(folder, { recursive: true, force: true }));
@@ -113,7 +113,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     return startSystem({ config: { ...config, ...demoLedger() }, version: "test", logger: silent });
   }
 
-  /** Rules and routes as a person makes them, with a receiver for every team and one for the platform. */
+  /** Rules and routes as an administrator generates them, with a receiver for every team and one for the platform. */
   async function generated() {
     const folder = createCommandFolder();
     stops.push(() => folder.dispose());
@@ -132,7 +132,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     });
   }
 
-  /** Targets with the labels that a ServiceMonitor gives them, the cluster's and the node's beside. */
+  /** Targets with the labels of a ServiceMonitor, and those of the cluster and the node. */
   function scraping(exporters: readonly Place[], system: System, rules: readonly string[]): object {
     const target = (url: string, labels: Readonly<Record<string, string>>) => ({
       targets: [new URL(url).host],
@@ -155,11 +155,11 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     };
   }
 
-  /** What the receivers were told so far: to whom, what, of what, and whether it has begun or ended. */
+  /** The notifications so far: receiver, state, alert and pod or GPU. */
   const told = (): readonly string[] =>
     webhook.received.map(({ to, notification }) => `${to}: ${lineOf(notification)}`);
 
-  /** Waits until nothing has come for as long as alert, inhibition and message take together. */
+  /** Waits until nothing has come for as long as alert, inhibition and notification take together. */
   async function untilQuiet(): Promise<void> {
     for (let before = -1; before !== webhook.received.length;) {
       before = webhook.received.length;
@@ -167,7 +167,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     }
   }
 
-  it("an idle notebook is told once, to its team alone, with whose it is, what it costs and where to look", async () => {
+  it("an idle notebook gives one notification, to its team alone, with owner, cost and links", async () => {
     const { namespace, name, team, workload } = notebook.pod;
     await expect.poll(told, SOON).toHaveLength(1);
     await untilQuiet();
@@ -189,7 +189,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     });
     expect(alert!.annotations).toMatchObject({
       description: `Cluster ${CLUSTER}: Pod ${namespace}/${name} has held its GPUs for more than an hour. None of them was active in the last hour.`,
-      // A V100 by AWS's list price of the demo's book.
+      // A V100 at AWS's list price in the demo's book.
       cost_per_hour: "3.90 USD",
       page: `${SERVER}/workload?cluster=${CLUSTER}&namespace=${namespace}&pod=${name}`,
     });
@@ -201,17 +201,17 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
     });
   });
 
-  it("its team hears that it is over when the notebook works again", async () => {
+  it("the team gets a notification of the end when the notebook works again", async () => {
     const { name, team } = notebook.pod;
     const [{ node: on, gpu }] = notebook.slots as [RunningPod["slots"][0]];
     changes.push(setValue("DCGM_FI_DEV_GPU_UTIL", on.gpus[gpu]!.uuid, 97));
     await expect.poll(told, SOON).toContain(`${team}: resolved GPUAllocatedIdle ${name}`);
     await untilQuiet();
-    // The mean of an hour that was idle is low for a while: it is the same waste, and not told again.
+    // The mean of an hour with idle time is low for a while. It is the same waste, so there is no other notification.
     expect(told()).toEqual([`${team}: firing GPUAllocatedIdle ${name}`, `${team}: resolved GPUAllocatedIdle ${name}`]);
   });
 
-  it("a GPU that falls off the bus pages the platform once and hushes its own heat, and no other GPU's", async () => {
+  it("a GPU that falls off the bus pages the platform once and inhibits its own heat alert, and no other GPU's", async () => {
     const before = webhook.received.length;
     xid = 79;
     changes.push(
@@ -238,7 +238,7 @@ describe.skipIf(!hasParts)("from exporters over Prometheus and Alertmanager to w
   });
 });
 
-/** Where a node's exporter answers. */
+/** The address of a node's exporter. */
 type Place = ExporterServers["targets"][number];
 
 function targetLabels({ name, exporterPod }: FleetNode): Readonly<Record<string, string>> {
@@ -253,8 +253,8 @@ function targetLabels({ name, exporterPod }: FleetNode): Readonly<Record<string,
   };
 }
 
-/** What Prometheus has recorded by now: what devices and pods did, and that the exporters were there. */
-function pastOf({ nodes }: Fleet, pods: readonly RunningPod[]): readonly PastSeries[] {
+/** The recorded past of Prometheus: the activity of devices and pods, and the exporters' `up`. */
+function pastOf({ nodes }: Fleet, pods: readonly PlacedPod[]): readonly PastSeries[] {
   const began = Date.now() / 1000;
   const ofExporters = nodes.flatMap((node): PastSeries[] => {
     const { instance, cluster } = targetLabels(node) as { instance: string; cluster: string };
@@ -282,7 +282,7 @@ function pastOf({ nodes }: Fleet, pods: readonly RunningPod[]): readonly PastSer
   return [...ofExporters, ...ofPods];
 }
 
-/** The lines by which the program says whose each pod is. */
+/** The program's series with the owner of each pod. */
 async function ownersOf({ address }: System): Promise<readonly string[]> {
   const page = await (await fetch(`${address}/metrics`)).text();
   return page.split("\n").filter((line) => line.startsWith("gpu_workload_info{"));
@@ -293,7 +293,7 @@ function lineOf({ status, alerts }: Notification): string {
   return `${status} ${what.join(", ")}`;
 }
 
-/** What Alertmanager does with each alert about a pod or a GPU. */
+/** The state in Alertmanager of each alert about a pod or a GPU. */
 async function statesOf({ url }: Alertmanager, of: string): Promise<Readonly<Record<string, string>>> {
   const alerts = (await (await fetch(`${url}/api/v2/alerts`)).json()) as readonly {
     readonly labels: Readonly<Record<string, string>>;

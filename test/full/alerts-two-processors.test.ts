@@ -30,7 +30,7 @@ const GPUS_OF_NODE = 2;
 const PAST = { seconds: 2 * 3600, stepSeconds: QUICK_SECONDS };
 const SOON = { timeout: 120_000, interval: 500 };
 
-/** A pod that holds a GPU and does nothing with it. */
+/** A pod that holds a GPU and does not use it. */
 interface IdlePod {
   readonly cluster: keyof typeof CLUSTERS;
   readonly node: string;
@@ -51,22 +51,22 @@ const PODS: readonly IdlePod[] = (["eu", "us"] as const).flatMap((cluster) =>
   ),
 );
 
-/** What is to be known of the pods, as the tests say it. */
+/** The expected texts for the pods. */
 const PLACES = PODS.map(placeOf).toSorted();
 const OWNED = PODS.map((pod) => `${placeOf(pod)} of ${CLUSTERS[pod.cluster].teams[pod.namespace]}`).toSorted();
 const priced = (digits: number): readonly string[] =>
   PODS.map((pod) => `${placeOf(pod)} at ${CLUSTERS[pod.cluster].perHour.toFixed(digits)} USD`).toSorted();
 
-describe.skipIf(!hasParts)("alerts joined with what two processors say of two clusters", () => {
+describe.skipIf(!hasParts)("alerts joined with the series of two processors about two clusters", () => {
   const apiServers = new Map<string, ApiServer>();
   const exporters: (ExporterDouble & { readonly cluster: string; readonly node: string })[] = [];
   let folder: CommandFolder;
   let broker: KafkaBroker;
   let store: TestStore;
   let prometheus: PrometheusServer;
-  /** Of a fleet that runs no processor at all. */
+  /** A Prometheus of the same fleet without any processor. */
   let withoutProcessors: PrometheusServer;
-  /** When everything had come to rest first, milliseconds since the epoch. */
+  /** The time from which the state was steady, in milliseconds since the epoch. */
   let settledAt: number;
   const addresses: string[] = [];
   const processors: RunningCommand[] = [];
@@ -145,13 +145,13 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
     await processors[index].address();
   }
 
-  /** How many pods a processor tells of. */
+  /** The number of pods in a processor's series. */
   async function ownersOf(index: number): Promise<number> {
     const page = await (await fetch(`http://${addresses[index]}/metrics`)).text();
     return page.split("\n").filter((line) => line.startsWith("gpu_workload_info{")).length;
   }
 
-  /** Targets with the labels that ServiceMonitors give them: without `honorLabels` a page's own are exported ones. */
+  /** Targets with the labels of ServiceMonitors: without `honorLabels` a page's own labels are exported ones. */
   function scraping(ofProcessors: readonly string[], rules: readonly string[]): object {
     return {
       global: { scrape_interval: `${QUICK_SECONDS}s` },
@@ -177,11 +177,11 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
 
   const FIRING = 'ALERTS{alertname="GPUAllocatedIdle", alertstate="firing"}';
 
-  /** Waits for so many evaluations, whatever they give. */
+  /** Waits for `count` evaluations, with any results. */
   const evaluations = (count: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, count * QUICK_SECONDS * 1000));
 
-  /** That since everything came to rest each pod always had one owner, one price and one alert, the same at every evaluation. */
+  /** Expects that since the steady state each pod had one owner, one price and one alert at every evaluation. */
   async function expectSteady(): Promise<void> {
     const stepMillis = QUICK_SECONDS * 1000;
     const steps = Math.floor((Date.now() - settledAt) / stepMillis);
@@ -197,7 +197,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
     expect([...new Set(looks)]).toEqual([steps + 1]);
   }
 
-  it("each pod is told once, with the team and the price of its own cluster", async () => {
+  it("each pod has one alert, with the team and the price of its own cluster", async () => {
     for (const index of [0, 1]) expect(await ownersOf(index)).toBeGreaterThan(0);
     const firing = async (): Promise<readonly string[]> =>
       (await prometheus.query(FIRING)).map(({ metric }) => owned(metric)).toSorted();
@@ -215,7 +215,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
     settledAt = Date.now();
   });
 
-  it("stays so while one processor stops and the other one takes its partitions over", async () => {
+  it("the alerts stay the same while one processor stops and the other one takes its partitions", async () => {
     await evaluations(2);
     const { code } = await processors[0]!.end("SIGTERM");
     expect(code).toBe(0);
@@ -224,7 +224,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
     await expectSteady();
   });
 
-  it("stays so when a processor joins and takes its part, and when the older one is killed", async () => {
+  it("the alerts stay the same when a processor joins and takes its part, and when the older one is killed", async () => {
     await startProcessor(2);
     const shares = async (): Promise<readonly boolean[]> => {
       const [older, newer] = await Promise.all([ownersOf(1), ownersOf(2)]);
@@ -239,7 +239,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
     await expectSteady();
   });
 
-  it("an alert stands without team and price where no processor runs", async () => {
+  it("an alert has no team and no price if no processor runs", async () => {
     const firing = await withoutProcessors.query(FIRING);
     expect(firing.map(({ metric }) => placeOf(metric)).toSorted()).toEqual(PLACES);
     expect(firing.flatMap(({ metric }) => Object.keys(metric))).not.toContain("team");
@@ -250,7 +250,7 @@ describe.skipIf(!hasParts)("alerts joined with what two processors say of two cl
   });
 });
 
-/** The labels that name a pod; any series may lack them. */
+/** The labels that identify a pod. Each series may lack them. */
 interface Place {
   readonly cluster?: string;
   readonly namespace?: string;
@@ -279,7 +279,7 @@ function monitored(namespace: string, container: string, pod: string): AnsweredS
   return { namespace, container, pod, service: container, endpoint: "metrics" };
 }
 
-/** What Prometheus has recorded of a pod and its device by now: nothing was done. */
+/** The recorded past of a pod and its device: no activity. */
 function pastOf({ cluster, node, gpu, namespace, pod }: IdlePod): readonly PastSeries[] {
   const uuid = new RegExp(`gpu="${gpu}",UUID="([^"]+)"`).exec(pageOf(node))![1]!;
   const device = { cluster, node, UUID: uuid };
@@ -289,7 +289,7 @@ function pastOf({ cluster, node, gpu, namespace, pod }: IdlePod): readonly PastS
   ];
 }
 
-/** Nobody does anything on the node. */
+/** A page of a node without any activity. */
 function pageOf(node: string): string {
   return dcgmPage({ gpus: GPUS_OF_NODE, host: node, value: () => "0", pod: (gpu) => podOn(node, gpu) });
 }

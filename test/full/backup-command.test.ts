@@ -21,7 +21,7 @@ describe("the commands backup and restore", () => {
   let store: TestStore;
   let folder: CommandFolder;
 
-  /** A configuration whose store is a database of the running one. */
+  /** A configuration with a database of the running store. */
   const outside = (database: string): string =>
     folder.write(`${database}.json`, {
       store: { kind: "clickhouse", database, clickhouse: { url: store.url, ...store.user } },
@@ -42,7 +42,7 @@ describe("the commands backup and restore", () => {
     await store.stop();
   });
 
-  it("write a folder, fill another database from it, and verify what was closed", async () => {
+  it("write a folder, fill another database from it, and verify the closed books", async () => {
     const config = outside("books");
     const written = await folder.call(["backup", "--out", "one", "--config", config]);
     expect(written).toMatchObject({ code: 0, stderr: "" });
@@ -68,7 +68,7 @@ describe("the commands backup and restore", () => {
     });
   });
 
-  it("fill an embedded store that nobody holds", async () => {
+  it("fill an embedded store that no process holds", async () => {
     await folder.call(["backup", "--out", "two", "--config", outside("books")]);
     const config = folder.write("embedded.json", { data: "data" });
     const restored = await folder.call(["restore", "--from", "two", "--config", config]);
@@ -85,7 +85,7 @@ describe("the commands backup and restore", () => {
     });
   });
 
-  it("want a folder, and one that is a backup", async () => {
+  it("require a folder, and one that is a backup", async () => {
     const config = outside("books");
     expect(await folder.call(["backup", "--config", config])).toMatchObject({ code: 2 });
     expect(await folder.call(["restore", "--config", config])).toMatchObject({ code: 2 });

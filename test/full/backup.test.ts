@@ -41,7 +41,7 @@ const MAY_3 = Date.UTC(2026, 4, 3);
 const HOSTILE = "Robert'); DROP TABLE charges;--\n\n\u0000\t\\N é 漢 😀 \"`";
 
 const POD = { name: "v-0", namespace: "vision", node: "gpu-a", holds: { gpus: 1 }, devices: [0], activity: 1 };
-/** Of whom nobody had heard when March was closed. */
+/** A pod that was unknown when March was closed. */
 const LATE_POD = {
   name: "n-0",
   namespace: "nlp",
@@ -95,7 +95,7 @@ describe("a backup", () => {
     return books;
   }
 
-  /** Books of which March is closed, after a dry run, and corrected in April, which is open; with a token and a delivery. */
+  /** Books with March closed after a dry run, and corrected in April, which is open; with a token and a delivery. */
   async function fillClosedBooks(store: StoreClient): Promise<void> {
     const books = await chargedBooks(store);
     await books.close("2026-03", APRIL_3, { isDryRun: true });
@@ -134,7 +134,7 @@ describe("a backup", () => {
     return error as BackupError;
   }
 
-  /** All that people see of the books, and what the ledger has of them. */
+  /** Everything of the books that people see, and the ledger's data for them. */
   async function seen(store: StoreClient): Promise<object> {
     const month = (from: number, until: number, name: string) => ({ from, until, name });
     const [march, april] = [
@@ -172,7 +172,7 @@ describe("a backup", () => {
     };
   }
 
-  it("of closed and corrected books is restored to the last digit, hostile names and all, and verifies", async () => {
+  it("of closed and corrected books, with hostile names, is restored to the last digit and verifies", async () => {
     expect(manifest.tables.filter(({ files }) => files.length > 0).map(({ name }) => name)).toEqual(
       BACKED_UP.map(({ name }) => name),
     );
@@ -200,7 +200,7 @@ describe("a backup", () => {
     expect(ended).toMatchObject({ who: "finance", what: "restored" });
   });
 
-  it("is of what counted when it began, whatever is charged and closed meanwhile", async () => {
+  it("has the state of its beginning, with any charges and closes meanwhile", async () => {
     const books = await chargedBooks(await database());
     const before = await seen(books.store);
     let isFirst = true;
@@ -222,18 +222,18 @@ describe("a backup", () => {
     const other = await database();
     await restore(other, folder);
     const after = await seen(other);
-    // Facts that arrived meanwhile may be there; money is as it was.
+    // Facts that arrived meanwhile may be included; money is unchanged.
     expect({ ...after, digests: [], slots: [] }).toEqual({ ...before, digests: [], slots: [] });
     expect(await other.query("SELECT count() AS rows FROM charges")).toEqual(
       await other.query("SELECT count() AS rows FROM charges_published"),
     );
     expect(await books.store.query("SELECT count() > 6 AS more FROM charges")).toEqual([{ more: 1 }]);
-    // The books go on as if nothing had been.
+    // The books continue as before.
     await openBooks(other, fleet()).close("2026-03", APRIL_3);
     expect(await verifyClosings(other, undefined)).toMatchObject([{ posted: "12", deviations: [] }]);
   });
 
-  it("has a closing whole that was made between its two looks at what counts", async () => {
+  it("has a complete closing that was made between its two queries for the current state", async () => {
     const books = await chargedBooks(await database());
     let isFirst = true;
     const busy: StoreClient = {
@@ -257,7 +257,7 @@ describe("a backup", () => {
     expect(verified).toEqual(await verifyClosings(books.store, undefined));
   });
 
-  it("is given up where what counted is dropped before it was read", async () => {
+  it("is given up if current runs were dropped before it read them", async () => {
     const books = await chargedBooks(await database());
     let now = APRIL_3;
     let dropped = 0;
@@ -279,7 +279,7 @@ describe("a backup", () => {
     expect(await refused(readBackup(folder, SCHEMA))).toMatchObject({ code: "no-backup" });
   });
 
-  it("goes into a folder of its own, is read only as it was written, and not by an older release", async () => {
+  it("needs an empty folder, is read only unchanged, and not by an older release", async () => {
     expect(await refused(write(closed, backup))).toMatchObject({
       code: "not-empty",
       message: `${backup} has files already: a backup gets a folder of its own`,
@@ -316,7 +316,7 @@ describe("a backup", () => {
   });
 
   it("of an older schema is restored into its columns, and the others have their defaults", async () => {
-    // As a release had written it whose charges and runs had no billing_period yet.
+    // The state of a release whose charges and runs had no billing_period yet.
     const older: StoreClient = {
       ...closed,
       async query<Row>(sql: string, parameters: Readonly<Record<string, unknown>> = {}) {
@@ -346,7 +346,7 @@ describe("a backup", () => {
     );
   });
 
-  it("that was half restored is restored again, and nobody has seen the half of it", async () => {
+  it("that was half restored can be restored again, and its first half was never visible", async () => {
     const files = manifest.tables.flatMap((table) => table.files.map(() => table.name));
     const other = await database();
     for (const [index, table] of files.entries()) {

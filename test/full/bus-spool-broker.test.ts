@@ -61,12 +61,12 @@ describe.skipIf(!(await prepareKafka()))("the spooling sender on a real broker",
     const keys = byKey(seen.messages);
     expect(keys.size).toBe(10);
     for (const texts of keys.values()) {
-      // A request whose acknowledgement was lost with the broker is sent again: repetitions, but never a step back
-      // beyond the repetition, and no gap.
+      // A request whose acknowledgement was lost with the broker is sent again: there are repetitions, but never a step back beyond the repetition,
+      // and no gap.
       const firsts = texts.map(Number).filter((number, index, all) => all.indexOf(number) === index);
       expect(firsts).toEqual(Array.from({ length: count }, (_, n) => n));
     }
-    // The group that was reading all along got everything too.
+    // The group that read all the time got everything too.
     const placeOf = (message: { partition: number; offset: number }) => `${message.partition}@${message.offset}`;
     const places = new Set(seen.messages.map(placeOf));
     await vi.waitFor(() => expect(new Set(live.messages.map(placeOf))).toEqual(places), LONG);

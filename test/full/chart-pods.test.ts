@@ -16,12 +16,12 @@ import { prepareKafka, startKafkaBroker, type KafkaBroker } from "../support/kaf
 const MOUNTED = "/etc/gpu-ledger/gpu-ledger.yaml";
 const LONG = { timeout: 60_000, interval: 500 };
 
-/** A workload of the chart, as far as one of its pods is run here. */
+/** A workload of the chart: the fields that a pod needs here. */
 interface Workload extends ClusterObject {
   readonly spec: { readonly template: V1PodTemplateSpec };
 }
 
-/** A pod that runs, and the folder that stands for what it mounts. */
+/** A running pod, and the folder in place of its mounts. */
 interface Pod {
   readonly command: RunningCommand;
   readonly container: V1Container;
@@ -32,7 +32,7 @@ interface Pod {
 let folder: CommandFolder;
 let kubeconfig: string;
 
-/** What of the values a machine without a cluster needs otherwise: where its API server is, where to listen, where to write. */
+/** The values that a machine without a cluster replaces: the address of its API server, the ports and the folders. */
 const here = (): Record<string, object | string> => ({
   data: join(folder.path, "data"),
   server: { listen: "127.0.0.1:0" },
@@ -41,7 +41,7 @@ const here = (): Record<string, object | string> => ({
   kubernetes: { clusters: [{ kubeconfig }] },
 });
 
-/** Runs the one container of a workload's first pod, or of another, by its own command, configuration and environment. */
+/** Runs the single container of a workload's first pod, or of another, with its own command, configuration and environment. */
 async function startPod({ objects }: Rendered, workload: string, ordinal = 0): Promise<Pod> {
   const found = objects.find(({ kind, metadata }) => /Set$|^Deployment$/.test(kind) && metadata.name === workload);
   const { containers, volumes } = (found as Workload).spec.template.spec!;
@@ -77,7 +77,7 @@ function valueOf(
   return (secret as { readonly stringData?: Record<string, string> } | undefined)?.stringData?.[secretKeyRef!.key];
 }
 
-/** Waits until the pod's own probes are content. */
+/** Waits until the pod's own probes succeed. */
 async function untilReady({ container, address }: Pod): Promise<void> {
   for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
     const path = probe?.httpGet?.path ?? "/healthz";
@@ -85,7 +85,7 @@ async function untilReady({ container, address }: Pod): Promise<void> {
   }
 }
 
-/** The command that the notes have somebody run in a pod, with the pod's own configuration here. */
+/** The command of the notes for a pod, with the pod's own configuration here. */
 function noted(notes: string, verb: string, { config }: Pod): readonly string[] {
   const line = notes.split("\n").find((each) => each.trim().startsWith(`gpu-ledger ${verb} `));
   const [, ...args] = line!.trim().split(" ");
@@ -93,13 +93,13 @@ function noted(notes: string, verb: string, { config }: Pod): readonly string[] 
   return args.map((arg) => (arg === MOUNTED ? config : arg));
 }
 
-/** What a check did not find as it should be, but for the one of the demo's exporters that is away for ten minutes of each hour. */
+/** The failed checks, except for the one of the demo's exporters that is away for ten minutes of each hour. */
 function failed(check: CommandOutcome): readonly string[] {
   const lines = check.stdout.split("\n").filter((line) => line.startsWith("FAIL"));
   return lines.filter((line) => !/^FAIL {2}job exporters, .*: http-status: HTTP 503$/.test(line));
 }
 
-/** How many GPUs the pages show to who brings a token, and what is said to who does not. */
+/** The number of GPUs on the pages for a client with a token, and the answer without a token. */
 async function seenBy(address: string, token: string): Promise<{ readonly status: number; readonly gpus: number }> {
   const answer = await fetch(`${address}/api/v1/fleet`, { headers: { authorization: `Bearer ${token}` } });
   const { gpus = [] } = (await answer.json()) as { readonly gpus?: readonly unknown[] };
@@ -125,7 +125,7 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
       await Promise.all([broker?.dispose(), embedded?.stop()]);
     });
 
-    it("collect, process and serve what a cluster shows, with Kafka and ClickHouse, to who has the noted token", async () => {
+    it("collect, process and serve a cluster's data, with Kafka and ClickHouse, to a client with the token of the notes", async () => {
       const values = {
         kafka: { brokers: [broker.address] },
         clickhouse: { url: embedded.url, ...embedded.user },

@@ -32,12 +32,12 @@ import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 
 const OLDEST_KUBERNETES = "1.25";
 const NEWEST_KUBERNETES = "1.37";
-/** What Helm makes of each set of values is looked at in most tests. */
+/** Most tests check Helm's output for each set of values. */
 const CASES = { LEAST, EVERYTHING, SMALL, SMALL_EVERYTHING, OPENSHIFT, HOSTILE_VALUES };
 type Case = keyof typeof CASES;
 const NAMES = Object.keys(CASES) as Case[];
 
-/** Labels and annotations by which Helm and the chart know their own. */
+/** Labels and annotations by which Helm and the chart identify their own objects. */
 const OF_THE_CHART = [
   "app.kubernetes.io/instance",
   "app.kubernetes.io/managed-by",
@@ -46,7 +46,7 @@ const OF_THE_CHART = [
   "checksum/config",
 ];
 
-/** A pod's template, by its part. */
+/** A pod's template: the fields that tests read. */
 interface Pod {
   readonly name: string;
   readonly metadata: V1ObjectMeta;
@@ -71,7 +71,7 @@ describe.skipIf(!ready)("the chart", () => {
     for (const values of [...Object.values(CASES), {}]) expect(await lintChart(values)).toContain("0 chart(s) failed");
   });
 
-  it("makes objects that fit the schemas of the oldest and the newest Kubernetes, and the shapes of the operators'", async () => {
+  it("makes objects that fit the schemas of the oldest and the newest Kubernetes, and those of the operators", async () => {
     const foreign = { PrometheusRule: PROMETHEUS_RULE, ServiceMonitor: SERVICE_MONITOR, ScaledObject: SCALED_OBJECT };
     const objects = NAMES.flatMap((name) => rendered[name].objects);
     const own = objects.filter(({ kind }) => !(kind in foreign));
@@ -90,7 +90,7 @@ describe.skipIf(!ready)("the chart", () => {
     expect(await schemaMisfits([broken], [NEWEST_KUBERNETES])).toHaveLength(1);
   });
 
-  it("says the same as the manifests of deploy/kubernetes, but for what is Helm's and the chart's", () => {
+  it("makes the same objects as the manifests of deploy/kubernetes, except for those of Helm and the chart", () => {
     const manifests = readdirSync("deploy/kubernetes")
       .flatMap((file) => parseAllDocuments(readFileSync(join("deploy/kubernetes", file), "utf8")))
       .map((document) => document.toJS() as ClusterObject)
@@ -123,7 +123,7 @@ describe.skipIf(!ready)("the chart", () => {
     for (const name of NAMES) expect((await renderChart(CASES[name])).text).toBe(rendered[name].text);
   });
 
-  it("starts pods again when their configuration changes, and others not", async () => {
+  it("restarts pods when their configuration changes, and no others", async () => {
     const changed = async (values: object): Promise<readonly string[]> => {
       const after = checksums(await renderChart({ ...LEAST, ...values }));
       return Object.entries(checksums(rendered.LEAST))
@@ -138,7 +138,7 @@ describe.skipIf(!ready)("the chart", () => {
     expect(await changed({ collectorFiles: { "ca.pem": "" } })).toEqual(["collector"]);
   });
 
-  it("gives every pod a configuration that the program takes, with the files and secrets that it names", () => {
+  it("gives every pod a valid configuration, with the files and secrets that it names", () => {
     for (const name of NAMES) for (const pod of podsOf(rendered[name])) expect(configOf(name, pod)).toBeDefined();
     const config = Object.fromEntries(
       podsOf(rendered.EVERYTHING).map((pod) => [pod.name, configOf("EVERYTHING", pod)]),
@@ -189,7 +189,7 @@ describe.skipIf(!ready)("the chart", () => {
     });
   });
 
-  it("hands texts on as they are, whatever YAML or a template would take them for", () => {
+  it("passes texts on unchanged, also those that YAML or a template could misread", () => {
     const config = parse(
       find<V1ConfigMap>("HOSTILE_VALUES", "ConfigMap", "gpu-ledger-processor").data!["gpu-ledger.yaml"]!,
     ) as Config;
@@ -211,7 +211,7 @@ describe.skipIf(!ready)("the chart", () => {
     );
   });
 
-  it("carries no password but in a Secret of its own, and none at all where one is named", () => {
+  it("has a password only in a Secret of its own, and none if the values name a Secret", () => {
     const { objects } = rendered.EVERYTHING;
     const holders = objects.filter((object) => /of-kafka|of-clickhouse/.test(JSON.stringify(object)));
     expect(holders.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
@@ -221,7 +221,7 @@ describe.skipIf(!ready)("the chart", () => {
     expect(rendered.LEAST.objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
   });
 
-  it("has the alerts' rules as they stand in deploy/prometheus, by the labels that are given", () => {
+  it("has the alerts' rules of deploy/prometheus, with the labels of the values", () => {
     for (const name of ["gpu-ledger-alerts", "gpu-ledger-recording"]) {
       const rule = find<ClusterObject & { spec: unknown }>("EVERYTHING", "PrometheusRule", name);
       expect(rule.spec).toEqual(parse(readFileSync(`deploy/prometheus/${name}.rules.yaml`, "utf8")));
@@ -230,7 +230,7 @@ describe.skipIf(!ready)("the chart", () => {
     expect(rendered.EVERYTHING.objects.filter(({ kind }) => kind === "PrometheusRule")).toHaveLength(2);
   });
 
-  it("has a ConfigMap for each dashboard, which Grafana's sidecar finds, far below what one may hold", () => {
+  it("has a ConfigMap for each dashboard, which Grafana's sidecar finds, far below the maximum size", () => {
     const { labels, annotations } = EVERYTHING.dashboards;
     const shown = rendered.EVERYTHING.objects.filter(({ metadata }) => metadata.labels?.["grafana_dashboard"] === "1");
     const files = readdirSync("deploy/grafana/dashboards");
@@ -278,7 +278,7 @@ describe.skipIf(!ready)("the chart", () => {
     }
   });
 
-  it("scales processors by what waits on the bus, with KEDA or an HPA, and then names no number itself", () => {
+  it("scales processors by the messages that wait on the bus, with KEDA or an HPA, and then has no number of replicas itself", () => {
     const { spec } = SCALED_OBJECT.parse(find("EVERYTHING", "ScaledObject", "gpu-ledger-processor"));
     expect(spec).toMatchObject({
       minReplicaCount: 3,
@@ -310,11 +310,11 @@ describe.skipIf(!ready)("the chart", () => {
       const { spec: processor } = find<{ spec: object }>(name, "Deployment", "gpu-ledger-processor");
       expect(processor).not.toHaveProperty("replicas");
     }
-    // The partitions that there are by default are the most processors that have something to do.
+    // The default number of partitions is the highest useful number of processors.
     expect(configOf("OPENSHIFT", podsOf(rendered.OPENSHIFT)[0]!).bus.samplePartitions).toBe(8);
   });
 
-  it("lets each part reach what it needs and nothing else", () => {
+  it("lets each part reach only what it needs", () => {
     const policy = (
       name: Case,
       part: string,
@@ -343,7 +343,7 @@ describe.skipIf(!ready)("the chart", () => {
     expect(policy("OPENSHIFT", "gpu-ledger-server").ingress).toEqual([{ ports: [{ port: "http" }] }]);
   });
 
-  it("runs as nobody everywhere, on OpenShift as whoever the project says", () => {
+  it("runs as nobody everywhere, and on OpenShift as the project's user", () => {
     for (const name of NAMES) {
       for (const { spec } of podsOf(rendered[name])) {
         const users = ["runAsUser", "runAsGroup", "fsGroup"].filter((key) => key in spec.securityContext!);
@@ -387,16 +387,16 @@ describe.skipIf(!ready)("the chart", () => {
       /kafka\.sasl\.password/,
     ],
     ["the small form without a token", { mode: "small" }, /config\.server\.access\.tokens is empty: the first token/],
-  ])("refuses %s, with a sentence", async (_, values, sentence) => {
+  ])("refuses %s with a sentence", async (_, values, sentence) => {
     await expect(renderChart(values)).rejects.toThrow(sentence);
   });
 
-  it("refuses a Kubernetes that is older than the oldest", async () => {
+  it("refuses a Kubernetes older than the oldest supported one", async () => {
     expect((await renderChart(LEAST, { kubernetes: `${OLDEST_KUBERNETES}.0` })).text).toBe(rendered.LEAST.text);
     await expect(renderChart(LEAST, { kubernetes: "1.24.17" })).rejects.toThrow(/requires kubeVersion: >=1\.25/);
   });
 
-  it("packs what it needs and nothing else, and fits with all that it makes into the Secret of a release", async () => {
+  it("contains what it needs and nothing else, and fits with its output into the Secret of a release", async () => {
     const path = await packageChart(join(folder.path, "package"));
     const files: string[] = [];
     await list({ file: path, onReadEntry: (entry) => files.push(entry.path.replace("gpu-ledger/", "")) });
@@ -418,7 +418,7 @@ describe.skipIf(!ready)("the chart", () => {
     expect((bytes * 4) / 3).toBeLessThan(2 ** 19);
   });
 
-  it("is told of in docs/install-cluster.md as it is: values that it takes, and the commands of its notes", async () => {
+  it("is described in docs/install-cluster.md with valid values, and with the commands of its notes", async () => {
     const page = readFileSync("docs/install-cluster.md", "utf8");
     const blocks = Array.from(
       page.matchAll(/```yaml\n(# values\.yaml\n.*?)```/gs),
@@ -431,7 +431,7 @@ describe.skipIf(!ready)("the chart", () => {
     for (const line of commands) expect(page).toContain(line.slice(2));
   });
 
-  /** The configuration that a pod would load, from the folder that it mounts, with secrets that say what they are. */
+  /** The configuration that a pod would load from its mounted folder, with secrets that show their names. */
   function configOf(name: Case, pod: Pod): Config {
     const container = pod.spec.containers[0]!;
     const mounted = pod.spec.volumes!.find((volume) => volume.name === "config")!.configMap!.name!;
@@ -464,7 +464,7 @@ function checksums(of: Rendered): Readonly<Record<string, string>> {
   return Object.fromEntries(podsOf(of).map(({ name, metadata }) => [name, metadata.annotations!["checksum/config"]!]));
 }
 
-/** Objects by their kind and name, without the chart's own labels, their configurations read. */
+/** Objects by their kind and name, without the chart's own labels, with parsed configurations. */
 function comparable(objects: readonly ClusterObject[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     objects.map((object) => {

@@ -66,7 +66,7 @@ describe("a close that is killed", () => {
       "SELECT team, payer, toString(count()) AS lines, toString(sum(effective_cost)) AS cost FROM charges_published GROUP BY team, payer ORDER BY team, payer",
     );
 
-  it("has closed all of the month or nothing, at whatever moment it was killed", async () => {
+  it("has closed the whole month or nothing, for any moment of the kill", async () => {
     const open = await lines();
     const started = performance.now();
     const whole = await folder.run(["close", "2026-03", "--dry-run", "--config", file]);
@@ -76,7 +76,7 @@ describe("a close that is killed", () => {
     for (; kills < KILLS && (await readClosed(store)).periods.length === 0; kills += 1) {
       expect(await lines()).toEqual(open);
       const close = folder.start(["close", "2026-03", "--why", "the month is over", "--config", file]);
-      // From early ones on, as a machine that gets less busy closes in half the time.
+      // Starting early, because a machine that gets less busy closes in half the time.
       await sleep(longest * (0.2 + (0.8 * (kills + 1)) / KILLS));
       close.child.kill("SIGKILL");
       await close.ended;
@@ -87,7 +87,7 @@ describe("a close that is killed", () => {
     const verified = await verifyClosings(store, undefined);
     expect(verified.map(({ period, deviations }) => [period, deviations])).toEqual([["2026-03", []]]);
     const closed = await lines();
-    // What the killed ones have left goes a day later, and nothing that counts with it.
+    // The remains of the killed closes are removed a day later, and nothing that counts with them.
     await dropAbandonedCloses(store, Date.now() + 25 * HOUR_MILLIS);
     expect(await store.query("SELECT toString(uniqExact(close_id)) AS closes FROM closed_runs")).toEqual([
       { closes: "1" },

@@ -74,7 +74,7 @@ describe("a period whose policy spreads over all of it", () => {
     return rows.map(({ team, state, hours, cost }) => `${team} ${state} ${hours} ${cost}`);
   };
 
-  it("becomes final at the close, as it was read until then, with true-ups over the holders of what was invoiced", async () => {
+  it("becomes final at the close, with the values that were shown before, and with true-ups of the invoice over the holders", async () => {
     const provisional = await readCharges(store, { name: "shared", spread: books.setting.policies[0].spread }, MARCH);
     const spread = provisional.filter(({ state }) => state === "unallocated");
     expect(spread.reduce((sum, { costs }) => sum + costs!.effective, 0n)).toBe(15_000_000_000n);
@@ -111,7 +111,7 @@ describe("a period whose policy spreads over all of it", () => {
     await books.arrive(fleet({ late: true }));
     books.use(fleet({ late: true }));
     expect((await books.settle(APRIL_10)).breaches).toEqual([]);
-    // GPU 2 in the second hour is nlp's, 3: what was spread of it goes back, 2 from vision and 1 from nlp, as it was divided then.
+    // GPU 2 in the second hour is nlp's, 3. Its spread cost goes back, 2 from vision and 1 from nlp, as it was divided then.
     expect(await byTeam("shared", "corrects != ''")).toEqual([
       "nlp active 1 3",
       "nlp markup 0 -0.2",

@@ -24,7 +24,7 @@ const TIMING = {
   lookMillis: 250,
   dropMillis: 1e9,
 };
-/** Soon after the fleet is gone: each hour since would be metered too. */
+/** Soon after the end of the fleet: each hour since would be metered too. */
 const NOW = Date.UTC(2026, 3, 1, 4);
 
 /** Three hours around the end of March: vision's pod on one GPU of two, at 3 an hour. */
@@ -37,10 +37,10 @@ const fleet = scenarioWith({
 });
 
 describe("a leader of books that people close", () => {
-  it("meters late facts of closed hours, leaves the closed lines as they are, and books what differs in the open period", async () => {
+  it("meters late facts of closed hours, leaves the closed lines unchanged, and books the difference in the open period", async () => {
     const store = await createTestDatabase("closing_term");
     const { bus, close } = await openTestBus();
-    // Nothing is known of the pod at first: an exporter's label alone names it, and its namespace's labels are not seen.
+    // At first there is no fact of the pod: only an exporter's label names it, and its namespace's labels are missing.
     await storeScenario(store, fleet, WORKLOADS_TOPIC);
     const charge = rulesOf(fleet);
     const rules = ledgerRules(charge, "books");

@@ -32,7 +32,7 @@ function fleet(given: Readonly<Record<string, unknown>> = {}): Scenario {
   });
 }
 
-/** The same, with a pod that nobody had heard of. */
+/** The same fleet, with a pod that was unknown. */
 function withLatePod(): Scenario {
   const [first] = fleet().pods;
   return fleet({
@@ -57,7 +57,7 @@ function plain(pod: Scenario["pods"][number] | undefined): Readonly<Record<strin
 describe("the books of a billing period", () => {
   let count = 0;
 
-  /** Books of which all hours are charged on the 3rd of April. */
+  /** Books with all hours charged on the 3rd of April. */
   async function booksOf(scenario: Scenario, without?: string): Promise<Books> {
     const store = await createTestDatabase(`closing_${(count += 1)}`);
     onTestFinished(() => store.close());
@@ -77,7 +77,7 @@ describe("the books of a billing period", () => {
     return rows.map(({ key, hours, cost }) => `${key} ${hours} ${cost}`);
   };
 
-  it("are looked at, closed once, and not before their date", async () => {
+  it("can be inspected, are closed once, and not before their date", async () => {
     const books = await booksOf(fleet());
     const look = await books.close("2026-03", APRIL_3, { isDryRun: true });
     // Two hours of two GPUs at 3.
@@ -109,14 +109,14 @@ describe("the books of a billing period", () => {
     });
   });
 
-  it("stay as they were closed, and what late data changes is corrected in the open period", async () => {
+  it("stay as they were closed, and late data makes corrections in the open period", async () => {
     const books = await booksOf(fleet());
     await books.close("2026-03", APRIL_3);
     const before = await sums(books.store, "team");
     await books.arrive(withLatePod(), undefined);
     books.use(withLatePod());
     expect((await books.settle(APRIL_10)).breaches).toEqual([]);
-    // nlp held GPU 1 in the hour from 22:00: an hour of the platform's is its.
+    // nlp held GPU 1 in the hour from 22:00: an hour moves from the platform to nlp.
     expect(before).toEqual(["platform 3 9", "vision 3 9"]);
     expect(
       await sums(books.store, "concat(toString(billing_period), ' ', toString(from_at < '2026-04-01'), ' ', team)"),
@@ -142,11 +142,11 @@ describe("the books of a billing period", () => {
     books.use(withLatePod());
     await books.settle(APRIL_10);
     const april = await books.close("2026-04", MAY_3);
-    // An hour of two GPUs in April; and the hour of March that is nlp's, not the platform's.
+    // An hour of two GPUs in April; and the hour of March that moved from the platform to nlp.
     expect(words(april)).toEqual(["nlp 1 3 3", "platform 0 0 0", "vision 1 3 3"]);
     expect(april.document.total).toMatchObject({ effective: "6", corrections: "0", gpuHours: "2" });
 
-    // The price of March falls to 2: nothing of March or April changes, May has all of it.
+    // The price of March falls to 2: nothing of March or April changes, May has the whole difference.
     const before = await sums(books.store, "concat(toString(billing_period), ' ', team)");
     const prices = [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "2.00" }];
     books.use({ ...withLatePod(), prices });
@@ -159,14 +159,14 @@ describe("the books of a billing period", () => {
     ]);
     // By charge period, originals and corrections are the recomputed cost: 4 GPU-hours in March and 2 in April, at 2.
     expect(await sums(books.store, "toString(toStartOfMonth(from_at))")).toEqual(["2026-03-01 4 8", "2026-04-01 2 4"]);
-    // And once more, when that changes back: what was booked in May so far is replaced.
+    // Again, when that changes back: the corrections in May so far are replaced.
     books.use(withLatePod());
     await books.settle(MAY_3);
     expect(await sums(books.store, "concat(toString(billing_period), ' ', team)")).toEqual(before);
     expect(await deviations(books.store)).toEqual([]);
   });
 
-  it("keep what they were made of, however often hours are computed again", async () => {
+  it("keep their source runs, for any number of recomputations of the hours", async () => {
     const books = await booksOf(fleet());
     await books.close("2026-03", APRIL_3);
     const closed = await verifyClosings(books.store, undefined);
@@ -178,14 +178,14 @@ describe("the books of a billing period", () => {
     await books.settle(APRIL_10 + 1);
     await dropSuperseded(books.store, APRIL_10 + 2 * 3_600_000);
     expect(await verifyClosings(books.store, undefined)).toEqual(closed);
-    // One row of the platform's GPU and one of vision's an hour, as closed; and as the late pod has them.
+    // One row of the platform's GPU and one of vision's an hour, as closed; and as with the late pod.
     expect(await count()).toEqual([{ rows: "8" }]);
     const hour = { from: Date.UTC(2026, 2, 31, 22), until: Date.UTC(2026, 2, 31, 23) };
     const ofTeam = (team: string) => [{ dimension: "team", values: [team] }];
     const question = { policy: "default", kind: "showback", span: { name: "an hour", ...hour } } as const;
     const told = await explain(books.store, { ...question, where: ofTeam("nlp") });
     expect(told.lines).toMatchObject([{ isCorrection: true, billingPeriod: "2026-04", pod: "n-0", segment: {} }]);
-    // By the month it is booked in, it is on the statement of April, with another hour's.
+    // By the month in which it is booked, it is on the statement of April, with another hour's.
     const period = periodOf(Date.UTC(2026, 3, 1));
     const booked = { policy: "default", kind: "chargeback", span: period, where: ofTeam("nlp") } as const;
     const [statement] = (await readStatements(books.store, { policy: "default", where: ofTeam("nlp"), period }, "USD"))
@@ -202,7 +202,7 @@ describe("the books of a billing period", () => {
     });
   });
 
-  it("tell which rows somebody has changed", async () => {
+  it("show which rows were changed", async () => {
     const books = await booksOf(fleet());
     await books.close("2026-03", APRIL_3);
     expect(await deviations(books.store)).toEqual([]);
@@ -227,7 +227,7 @@ describe("the books of a billing period", () => {
     expect(await deviations(store)).toContain("the runs that were frozen");
   });
 
-  it("are closed by one of two who close them at once; the other one is told who was first", async () => {
+  it("are closed by one of two clients that close them at once; the other one gets the name of the first", async () => {
     const books = await booksOf(fleet());
     const both = await Promise.allSettled([
       books.close("2026-03", APRIL_3, { by: "finance" }),
@@ -248,7 +248,7 @@ describe("the books of a billing period", () => {
     ]);
   });
 
-  it("are as open as before where a close was killed between its steps", async () => {
+  it("are as open as before if a close was killed between its steps", async () => {
     const books = await booksOf(fleet());
     const before = await sums(books.store, "team");
     for (const table of ["closed_runs", "statements", "closings"]) {

@@ -25,7 +25,7 @@ const PANELS = SETS.flatMap((dashboard) =>
 );
 const OF_STORE = PANELS.filter(({ panel }) => panel.needs === "D");
 const OF_PROCESSORS = PANELS.filter(({ panel }) => panel.needs === "C");
-/** What is rightly empty here, and why. */
+/** Panels that are correctly empty here, with the reason. */
 const IN_BOOKS = "the demo has none; test/integration/dashboards.test.ts has books with some";
 const EMPTY: Readonly<Record<string, string>> = {
   "GPU cost: Statements": IN_BOOKS,
@@ -35,7 +35,7 @@ const EMPTY: Readonly<Record<string, string>> = {
   "GPU sharing: Stranded by pool": IN_BOOKS,
   "GPU pipeline: Kubernetes' answers that failed": "the demo's API server answers",
 };
-/** What is there at some moments, and not at others: that the question is one is all that is looked at. */
+/** Panels with values at some moments only: the test only checks that their queries are valid. */
 const WAITING = "whether pods of the demo wait depends on when it is looked at";
 const AT_TIMES: Readonly<Record<string, string>> = {
   "GPU fleet: Waiting": WAITING,
@@ -47,8 +47,8 @@ const AT_TIMES: Readonly<Record<string, string>> = {
   "GPU queue: Asked for over time": WAITING,
 };
 
-/** The demo's pipeline as it is shipped, with days of its fleet behind it, and a Prometheus that scrapes all of it. */
-describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", () => {
+/** The demo's pipeline as released, with days of its fleet's past, and a Prometheus that scrapes all of it. */
+describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu-ledger", () => {
   let folder: CommandFolder;
   let prometheus: PrometheusServer;
   let address: string;
@@ -106,7 +106,10 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
     await folder.dispose();
   });
 
-  /** What people see who open a dashboard: all of what can be several, and of what is one, each value; not more than some. */
+  /**
+   * The choices of people who open a dashboard: all values of a variable with several, and each value of a variable with one; at most a number of
+   * them.
+   */
   async function choicesOf({ variables }: Dashboard): Promise<readonly Shown["chosen"][]> {
     let choices: readonly Shown["chosen"][] = [{}];
     for (const { name, query, isMulti, isHidden = false } of variables) {
@@ -127,7 +130,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
     return prometheus.labelValues(query.of, selector, times.untilMillis - 600_000, Date.now());
   }
 
-  it.each(OF_STORE)("$name has rows as its panel shows them", async ({ name, dashboard, panel }) => {
+  it.each(OF_STORE)("$name has rows in the form of its panel", async ({ name, dashboard, panel }) => {
     const choices = await choicesOf(dashboard);
     for (const query of panel.queries) {
       if (query.source !== "clickhouse") throw new Error("a panel has one source");
@@ -137,7 +140,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a running gpu-ledger", (
     }
   });
 
-  it.each(OF_PROCESSORS)("$name is told by the processors", async ({ name, dashboard, panel }) => {
+  it.each(OF_PROCESSORS)("$name has values from the processors", async ({ name, dashboard, panel }) => {
     const [chosen] = await choicesOf(dashboard);
     const shown = {
       ...times,

@@ -10,22 +10,22 @@ import type { AnsweredSeries, PrometheusServer } from "../support/prometheus-ser
 
 const hasPrometheus = requirePart("prometheus");
 const FLEET = createFleet({ seed: 3, gpus: 24 });
-/** A morning on which a GPU told of an XID, another one fell off the bus for hours, and at last one became hot. */
+/** A morning on which a GPU reported an XID, another one fell off the bus for hours, and finally one became hot. */
 const PAST: Past = { fromMillis: Date.UTC(2026, 2, 4, 2), untilMillis: Date.UTC(2026, 2, 4, 14), stepSeconds: 60 };
-/** So many choices of a dashboard's variables are looked at. */
+/** The maximum number of choices of a dashboard's variables that are checked. */
 const MOST_CHOICES = 30;
-/** When those look who ask for now. */
+/** The times at which the instant queries are evaluated. */
 const LOOKS = Array.from({ length: 11 }, (_, hour) => PAST.fromMillis + (hour + 1) * 3_600_000);
 const SETS = dashboards(DEFAULT_DASHBOARD_OPTIONS);
 const PANELS = SETS.flatMap((dashboard) =>
   dashboard.sections.flatMap(({ panels }) =>
     panels
-      // What processors tell is asked of one that runs: dashboards-live.test.ts.
+      // Panels with processors' series are tested with a running one: dashboards-live.test.ts.
       .filter(({ needs }) => needs === "A" || needs === "B")
       .map((panel) => ({ name: `${dashboard.title}: ${panel.title}`, dashboard, panel })),
   ),
 );
-/** What is rightly empty here, and why. */
+/** Panels that are correctly empty here, with the reason. */
 const NO_SUCH_ERROR = "the demo's GPUs have no such errors; that they are recorded is shown by cases of the rules";
 const EMPTY: Readonly<Record<string, string>> = {
   "GPU and node: NVLink errors": NO_SUCH_ERROR,
@@ -38,9 +38,9 @@ const EMPTY: Readonly<Record<string, string>> = {
 /** Labels that only some devices have. */
 const OF_SOME = new Set(["GPU_I_ID", "cluster"]);
 
-describe.skipIf(!hasPrometheus)("what dashboards ask of a real Prometheus", () => {
+describe.skipIf(!hasPrometheus)("the queries of dashboards against a real Prometheus", () => {
   let prometheus: PrometheusServer;
-  /** By the dashboard's uid what people see who open it: of a variable of one value each. */
+  /** The choices of people who open a dashboard, by the dashboard's uid: one value for each variable with one. */
   const shown = new Map<string, readonly Shown[]>();
 
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a real Prometheus", () =
     for (const { name, query, isMulti, isHidden = false } of variables) {
       const next = all.map(async ({ chosen }) => {
         const values = query.source === "clickhouse" ? [] : await valuesOf(query, { ...times, chosen });
-        // Where there is no value, nothing is chosen: of clusters in a Prometheus that names none.
+        // Without values nothing is chosen: a cluster in a Prometheus that names none.
         const choices = isMulti ? [isHidden ? values : ALL] : values.length === 0 ? [""] : values;
         return choices.map((value) => ({ ...times, chosen: { ...chosen, [name]: value } }));
       });
@@ -90,7 +90,7 @@ describe.skipIf(!hasPrometheus)("what dashboards ask of a real Prometheus", () =
 
 type LabelQuery = Extract<Variable["query"], { source: "prometheus" }>;
 
-/** The labels that a legend or a table's columns show. */
+/** The labels in a legend or in a table's columns. */
 function namedBy({ legend = "", as }: PrometheusQuery, { view }: Panel): readonly string[] {
   const labels =
     as === "table" && view.kind === "table"

@@ -19,7 +19,9 @@ let config: string;
 
 const read = async <Value>(path: string): Promise<Value> => (await (await fetch(`${address}${path}`)).json()) as Value;
 
-/** How many GPUs the fleet shows at a time: an exporter is away for ten minutes of each hour, a GPU off the bus for some of a day. */
+/**
+ * The number of GPUs that the fleet shows at a time: an exporter is away for ten minutes of each hour, a GPU is off the bus for some hours of a day.
+ */
 function shownAt(timeMillis: number): number {
   const shown = createFleet({ seed: 1, gpus: 96, cluster: "default" })
     .nodes.filter((node) => !isExporterAway(node, timeMillis))
@@ -53,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 describe("the demo shows for every GPU", () => {
-  it("who holds it, since when, by which evidence, and whose it is; free ones too", () => {
+  it("its holder, since when, by which evidence, and its owner; free ones too", () => {
     const held = gpus.filter(({ holder }) => holder !== null);
     expect(held.length).toBeGreaterThan(30);
     expect(gpus.length - held.length).toBeGreaterThan(5);
@@ -81,13 +83,13 @@ describe("the demo shows for every GPU", () => {
   });
 });
 
-it("commands beside it speak by the demo's prices and policies", async () => {
+it("commands beside it use the demo's prices and policies", async () => {
   const { stdout } = await folder.run(["report", "today", "--format", "json", "--config", config]);
   const { reports } = JSON.parse(stdout) as { reports: [Report] };
   expect(reports[0]).toMatchObject({ policy: "showback", currency: "USD" });
 });
 
-it("its cluster is watched, and what waits is in the status and on /metrics", async () => {
+it("its cluster is watched, and waiting pods are in the status and on /metrics", async () => {
   const queued = async (): Promise<number> =>
     (await read<SystemStatus>("/api/status")).processor?.queue?.pending.length ?? 0;
   await expect.poll(queued, LONG).toBeGreaterThan(0);
@@ -116,7 +118,7 @@ it("an API server that comes back at another port, with other versions, is found
     .toMatchObject({ watching: true });
 }, 90_000);
 
-it("the demo by itself serves its fleet and its cluster on the address that it is given, and ends when it is asked to", async () => {
+it("the demo command serves its fleet and its cluster on the given address, and ends on request", async () => {
   const place = "127.0.0.2";
   const alone = folder.write("demo.yaml", {
     data: "demo-data",

@@ -33,7 +33,7 @@ describe("the exporters of the demo fleet", () => {
 
   const urlOf = (name: string): string => servers.targets.find(({ node }) => node === name)!.url;
 
-  test("answer over HTTP, each with its node's GPUs, and say how long the page is", async () => {
+  test("answer over HTTP, each with its node's GPUs, and send the length of the page", async () => {
     expect(servers.targets.map(({ node }) => node)).toEqual(fleet.nodes.map(({ name }) => name));
     for (const node of fleet.nodes.filter((each) => !isExporterAway(each, clock) && each.troubles.size === 0)) {
       const response = await fetch(urlOf(node.name));
@@ -47,7 +47,7 @@ describe("the exporters of the demo fleet", () => {
     }
   });
 
-  test("give the same page again until they have collected anew", async () => {
+  test("give the same page again until they have collected again", async () => {
     const url = urlOf(fleet.nodes[0]!.name);
     const pages: string[] = [];
     for (let i = 0; i < 12; i++) {
@@ -59,7 +59,7 @@ describe("the exporters of the demo fleet", () => {
     expect(new Set(pages).size).toBeLessThanOrEqual(5);
   });
 
-  test("fail where the exporter is away, and come back", async () => {
+  test("fail while the exporter is away, and come back", async () => {
     const node = fleet.nodes.find((each) => each.troubles.has("exporter-away"))!;
     const statuses: number[] = [];
     for (let minute = 0; minute < 60; minute++) {
@@ -138,7 +138,7 @@ describe("the history of the demo fleet", () => {
     const decoder = createScrapeDecoder();
     return read<Scrape>(SAMPLES_TOPIC, (bytes) => decoder.decode(bytes));
   }
-  /** The ends of pods that were told. */
+  /** The facts of ended pods. */
   async function told(): Promise<WorkloadFact[]> {
     const facts = await read<WorkloadFact>(WORKLOADS_TOPIC, decodeWorkload);
     return facts.filter(({ end }) => end !== undefined);
@@ -175,7 +175,7 @@ describe("the history of the demo fleet", () => {
     expect(await run(later)).toEqual({ sent: 0, total: 0 });
   });
 
-  test("tells of the pods that are over, at a second start of those that ended in the gap alone", async () => {
+  test("has the facts of the ended pods, and at a second start only those that ended in the gap", async () => {
     await run(NOW);
     const first = await told();
     expect(first.length).toBeGreaterThan(5);
@@ -209,7 +209,7 @@ describe("the history of the demo fleet", () => {
     expect(after).toHaveLength(small.nodes.length * 20);
   });
 
-  test("after a stop in between sends the rest, and nothing under another key", async () => {
+  test("after an interruption sends the rest, and nothing under another key", async () => {
     const history = await start(NOW, fleet);
     while (history.progress().sent === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await history.stop();
@@ -221,11 +221,11 @@ describe("the history of the demo fleet", () => {
     const keys = new Set(scrapes.map(keyOf));
     const perNode = (26 * HOUR_MILLIS) / scrapes[0]!.intervalMillis;
     expect(keys.size).toBe(fleet.nodes.length * perNode);
-    // At most the hour that was under way is sent twice.
+    // At most the hour in progress is sent twice.
     expect(scrapes.length - keys.size).toBeLessThanOrEqual((fleet.nodes.length * perNode) / 26);
   });
 
-  test("starts anew for another fleet, and where the record cannot be read", async () => {
+  test("starts again for another fleet, and if the record cannot be read", async () => {
     const whole = await run(NOW);
     const other = createFleet({ seed: 5, gpus: 8, cluster: "test" });
     expect((await run(NOW, other)).total).toBe(whole.total);
@@ -239,7 +239,7 @@ describe("the history of the demo fleet", () => {
   });
 });
 
-test("the demo role serves the fleet, sends its history and notes it in the data folder", async () => {
+test("the demo role serves the fleet, sends its history and records it in the data folder", async () => {
   const data = await mkdtemp(join(tmpdir(), "gpu-ledger-demo-role-"));
   const config = createConfigSchema({ env: {}, readFile: () => "" }).parse({
     data,

@@ -40,7 +40,7 @@ async function until(condition: () => boolean, millis: number): Promise<boolean>
 }
 
 describe("a killed store", () => {
-  it("comes back by itself at the same address, and misses nothing that it had acknowledged", async () => {
+  it("comes back by itself at the same address, and has everything that it had acknowledged", async () => {
     const kills = 8;
     const rowsPerInsert = 500;
     const seenRestarts: number[] = [];
@@ -94,13 +94,13 @@ describe("a killed store", () => {
     const rowsOf = new Map(stored.map(({ batch, rows }) => [batch, Number(rows)]));
     const missing = acknowledged.filter((batch) => rowsOf.get(batch) !== rowsPerInsert);
     expect({ missing, acknowledged: acknowledged.length > kills * 5 }).toEqual({ missing: [], acknowledged: true });
-    // An insert that was cut off is there whole or not at all.
+    // An interrupted insert is there completely or not at all.
     expect([...rowsOf.values()].filter((rows) => rows !== rowsPerInsert)).toEqual([]);
   });
 });
 
 describe("starting and stopping", () => {
-  it("is refused on a folder that another process holds, and works when that one has gone", async () => {
+  it("fails on a folder that another process holds, and works when that process has ended", async () => {
     const first = await startTestStore();
     cleanups.push(() => first.stop());
     await expect(startTestStore({ folder: first.folder })).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe("starting and stopping", () => {
     expect(await run(first, "SELECT 1")).toBe("1");
   });
 
-  it("keeps tables and passwords from one start to the next, and throws away half-sent rows", async () => {
+  it("keeps tables and passwords from one start to the next, and removes half-sent rows", async () => {
     const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-store-"));
     cleanups.push(() => rm(folder, { recursive: true, force: true }));
     const options = { folder, program: storeProgram, logger: pino({ level: "silent" }) };

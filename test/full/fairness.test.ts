@@ -28,8 +28,8 @@ async function serve(pageOf: (path: string) => Buffer): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-it("keeps a thousand healthy targets fresh beside one whose every page is hostile", async () => {
-  // Made before: whoever serves pages is in the same process.
+it("a thousand healthy targets stay fresh beside one target with hostile pages", async () => {
+  // Made in advance, because the pages are served by the same process.
   const pages = new Map(
     Array.from({ length: HEALTHY }, (_, index) => [
       `/node-${index}`,

@@ -40,7 +40,7 @@ async function unpack(version: string): Promise<Config> {
   return config;
 }
 
-/** The tables of a version's data folder, migrated, and a client for another database beside it, of new tables. */
+/** The migrated tables of a version's data folder, and a client for another database with new tables beside it. */
 async function openMigrated(version: string): Promise<{ readonly written: StoreClient; readonly fresh: StoreClient }> {
   const config = await unpack(version);
   const folder = join(config.data, "store");
@@ -56,7 +56,7 @@ async function openMigrated(version: string): Promise<{ readonly written: StoreC
   return { written: await clientOf(config.store.database), fresh: await clientOf("fresh") };
 }
 
-/** How many rows a table has, and the hash of all that stands in the named columns. */
+/** The number of rows of a table, and the hash of the named columns. */
 async function contentIn(client: StoreClient, table: string, columns: readonly string[]): Promise<object> {
   const [content] = await client.query<object>(
     `SELECT count() AS counted, sum(cityHash64(tuple(${columns.join(", ")}))) AS digest FROM ${table}`,
@@ -64,7 +64,7 @@ async function contentIn(client: StoreClient, table: string, columns: readonly s
   return { table, ...content };
 }
 
-/** The columns of a table that the store fills by itself, and takes from nobody. */
+/** The columns of a table that the store computes, and that no insert can set. */
 async function computedIn(client: StoreClient, table: string): Promise<ReadonlySet<string>> {
   const columns = await client.query<{ readonly name: string }>(
     `SELECT name FROM system.columns
@@ -79,8 +79,8 @@ it("there are fixtures, and closed books among them", () => {
   expect(versionsWithBooks).not.toHaveLength(0);
 });
 
-describe.each(versions)("what version %s wrote", (version) => {
-  it("its messages are read", () => {
+describe.each(versions)("the data of version %s", (version) => {
+  it("its messages can be read", () => {
     const messages = messagesOf(version);
     const decoder = createScrapeDecoder();
     const scrapes = messages
@@ -91,7 +91,7 @@ describe.each(versions)("what version %s wrote", (version) => {
     expect(messages.filter(({ topic }) => topic === DEAD_LETTER_TOPIC)).toHaveLength(1);
   });
 
-  it("its facts are read", () => {
+  it("its facts can be read", () => {
     const facts = messagesOf(version).filter(({ topic }) => FACT_TOPICS.includes(topic));
     // The first release had none yet.
     expect(new Set(facts.map(({ topic }) => topic)).size).toBe(version === "0.1.0" ? 0 : FACT_TOPICS.length);
@@ -101,7 +101,7 @@ describe.each(versions)("what version %s wrote", (version) => {
     }
   });
 
-  it("its log is opened, with every message at its place", async () => {
+  it("its log can be opened, with every message at its offset", async () => {
     const bus = await openBus(await unpack(version), silent);
     cleanups.push(() => bus.close());
     const reasons: string[] = [];
@@ -114,7 +114,7 @@ describe.each(versions)("what version %s wrote", (version) => {
     expect(reasons).toEqual(["not-a-scrape"]);
   });
 
-  it("its store is opened and migrated, with every row as it was, and new tables take each of its rows by its columns", async () => {
+  it("its store can be opened and migrated with unchanged rows, and new tables take each of its rows by its columns", async () => {
     const { written, fresh } = await openMigrated(version);
     const { migrations: _, ...tables } = contentOf(version).tables;
     for (const [table, { columns, counted, digest }] of Object.entries(tables)) {
@@ -128,7 +128,7 @@ describe.each(versions)("what version %s wrote", (version) => {
 });
 
 describe.each(versionsWithBooks)("the books that version %s closed", (version) => {
-  it("are restored, are as they were closed, and every month comes to what it came to", async () => {
+  it("can be restored, are unchanged, and have the recorded result of every month", async () => {
     const { books, path, remove } = await unpackBooks(version);
     cleanups.push(remove);
     const migrations = (await loadMigrations(MIGRATIONS_FOLDER)).length;

@@ -29,7 +29,7 @@ const ASKED = [
   { span: "2026-03", kind: "showback", policy: "shared" },
   { span: "2026-03-31T22:00Z/2026-04-01T01:00Z", kind: "showback", policy: "plain" },
 ];
-/** Columns in which the rows of an origin agree. */
+/** Columns with the same value in all rows of an origin. */
 const ORIGIN = ["BillingPeriodStart", "ChargeClass", "ChargePeriodStart", "ResourceId", "SkuPriceId", "x_PricedSince"];
 
 function originsIn(rows: readonly Row[]): readonly (readonly Row[])[] {
@@ -94,7 +94,7 @@ describe("a FOCUS export", () => {
       manifest = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8")) as FocusManifest;
     });
 
-    it("adds up to the report, to the last digit, and its manifest says so", async () => {
+    it("adds up to the report, to the last digit, as its manifest records", async () => {
       const { stdout } = await folder.call(["report", span, ...args, "--format", "json", "--config", config]);
       const { total } = (JSON.parse(stdout) as { reports: [{ total: Measures }] }).reports[0];
       const sums = {
@@ -119,7 +119,7 @@ describe("a FOCUS export", () => {
       });
     });
 
-    it("has what nothing prices in its manifest alone", () => {
+    it("has unpriced time in its manifest alone", () => {
       expect(rows.some((row) => row["x_Node"] === "gpu-c")).toBe(false);
       // n-1 holds the only GPU of gpu-c all the time.
       const hours = { "2026-03": "3", "2026-04": "2" }[span] ?? "3";
@@ -144,25 +144,25 @@ describe("a FOCUS export", () => {
     });
   });
 
-  it("books what was found out after the close as corrections, of the days that they correct", async () => {
+  it("has changes after the close as corrections, with the days that they correct", async () => {
     const rows = rowsIn((await run("2026-04", "--kind", "chargeback")).stdout);
     const corrections = rows.filter((row) => row["ChargeClass"] === "Correction");
     expect(new Set(rows.map((row) => row["BillingPeriodStart"]))).toEqual(new Set(["2026-04-01T00:00:00Z"]));
     expect(new Set(corrections.map((row) => row["ChargePeriodStart"]))).toEqual(new Set(["2026-03-31T00:00:00Z"]));
-    // An hour and a half of GPU 1 of gpu-b was n-2's, at 32.77 × 0.9 ÷ 3 = 9.831, and had been spread over vision and nlp.
+    // An hour and a half of GPU 1 of gpu-b belonged to n-2, at 32.77 × 0.9 ÷ 3 = 9.831, and had been spread over vision and nlp.
     const moved = corrections.filter((row) => row["ResourceId"] === "default/gpu-b/1");
     expect(moved.map((row) => [row["AllocatedResourceName"], row["PricingQuantity"], row["ListUnitPrice"]])).toEqual([
       ["nlp/n-2", "1.5", "9.831"],
       ["nlp", "-0.525", "9.831"],
       ["vision", "-0.975", "9.831"],
     ]);
-    // The effective price of gpu-a alone has changed, 1.0131 to 1.02 for 3 GPU-hours of each GPU: no quantity, and no unit price.
+    // Only the effective price of gpu-a has changed, 1.0131 to 1.02 for 3 GPU-hours of each GPU: no quantity, and no unit price.
     const repriced = corrections.filter((row) => row["x_Node"] === "gpu-a");
     expect(sumOf(repriced, "EffectiveCost")).toBe("0.0414");
     expect(new Set(repriced.map((row) => row["SkuPriceId"]))).toEqual(new Set([""]));
   });
 
-  it("has rows of no node, of a node's rest, of a month, and of what a team pays for others", async () => {
+  it("has rows for costs of no node, of a node's rest, of a month, and of a team's payments for others", async () => {
     const rows = rowsIn((await run("2026-03", "--kind", "chargeback")).stdout);
     const of = (state: string) => rows.filter((row) => row["x_State"] === state);
     // 9.99 an hour from 22:30 on, of which gpu-a's two GPUs take up 2.0262 an hour.
@@ -197,7 +197,7 @@ describe("a FOCUS export", () => {
       ["nlp", "team:nlp"],
       ["platform", ""],
     ]);
-    // What is spread names the team; of the hour in which nobody held anything of dgx-1 it stays the platform's.
+    // A spread row names the team. In the hour without a holder on dgx-1 the cost stays the platform's.
     const remainder = of("unallocated").filter((row) => row["AllocatedResourceId"] !== `team:${row["SubAccountId"]}`);
     expect(remainder).toMatchObject([
       { x_Node: "dgx-1", x_Because: "nobody", SubAccountId: "platform", AllocatedResourceId: "", x_GpuHours: "1" },
@@ -205,7 +205,7 @@ describe("a FOCUS export", () => {
     expect(rows.every((row) => row["HostProviderName"] === "AWS" && row["AllocatedMethodId"] === "shared")).toBe(true);
   });
 
-  it("has prices of their own where power makes them differ within a day", async () => {
+  it("has separate prices if power makes them differ within a day", async () => {
     const rows = rowsIn((await run("2026-03", "--kind", "chargeback")).stdout);
     const ofOne = (pod: string) => rows.find((row) => row["x_Pod"] === pod && row["x_State"] === "active")!;
     const [cool, warm] = [ofOne("v-2"), ofOne("n-3")];
@@ -227,7 +227,7 @@ describe("a FOCUS export", () => {
     );
   });
 
-  it("of a condition has some of the same rows, with the ratios of all, and passes the check", async () => {
+  it("with a condition has some of the same rows, with the ratios of all, and passes the check", async () => {
     const [all, some] = [await run("2026-03"), await run("2026-03", "--where", "team=vision", "--check")];
     expect(some).toMatchObject({ code: 0 });
     expect(rowsIn(some.stdout)).toEqual(rowsIn(all.stdout).filter((row) => row["SubAccountId"] === "vision"));
@@ -250,7 +250,7 @@ describe("a FOCUS export", () => {
     expect(await read(linesAtOnce)).toBe(await read());
   });
 
-  it("of lines that are dropped meanwhile fails, and is not shorter", async () => {
+  it("fails if lines are dropped meanwhile, instead of being shorter", async () => {
     const plan = await planFocus(store, question);
     const readAll = async (): Promise<void> => {
       const fixed = { ...plan.fixed, runs: plan.fixed.runs.slice(1) };
@@ -259,7 +259,7 @@ describe("a FOCUS export", () => {
     await expect(readAll()).rejects.toBeInstanceOf(LinesReplacedError);
   });
 
-  it("is the same as Parquet, whose decimals another program sums to the same", async () => {
+  it("is the same as Parquet, with decimals that another program sums to the same", async () => {
     const file = `${folder.path}/focus.parquet`;
     const args = ["report", "2026-04", "--kind", "chargeback", "--config", config];
     const { code } = await folder.call([...args, "--format", "focus-parquet", "--check", "--out", file]);
@@ -291,7 +291,7 @@ describe("a FOCUS export", () => {
     expect(query(`SELECT toUInt32(count()) AS rows FROM file('${file}', Parquet)`, "JSONEachRow")).toBe('{"rows":0}\n');
   });
 
-  it("has heads alone where there is nothing", async () => {
+  it("has only a header if there are no lines", async () => {
     const { code, stdout, stderr } = await run("2025-01", "--check");
     expect({ code, lines: stdout.split("\r\n").length }).toEqual({ code: 0, lines: 2 });
     expect(stderr).toBe("0 rows: 0 USD, 0 GPU-hours\nevery rule of the check is kept\n");
@@ -308,7 +308,7 @@ describe("a FOCUS export", () => {
     };
   };
 
-  it("keeps hostile names, for programs as they are", async () => {
+  it("keeps hostile names, unchanged for programs", async () => {
     const names = [
       `=cmd|'/C calc'!A0`,
       `comma, "quote"`,
@@ -354,7 +354,7 @@ describe("a FOCUS export", () => {
     }
   });
 
-  it("that breaks a rule is told with rule, row and column, and there is no file", async () => {
+  it("that violates a rule is reported with rule, row and column, and no file is written", async () => {
     const june = Date.UTC(2026, 5, 1);
     await book(june, [charge("vision", june, {}), charge("nlp", june, { gpuHours: lastUnits(0n) })]);
     const file = `${folder.path}/broken.csv`;
@@ -378,13 +378,13 @@ describe("a FOCUS export", () => {
     { args: ["--lines"], why: "--format focus: lines are exported as csv, ndjson, parquet" },
     { args: ["--policy", "shared", "plain"], why: "--format focus is of one policy" },
     { args: ["--out", "/nowhere/focus.csv"], why: "/nowhere/focus.csv cannot be written" },
-  ])("is refused in a sentence: $why", async ({ args, why }) => {
+  ])("is refused with a sentence: $why", async ({ args, why }) => {
     const { code, stdout, stderr } = await run("2026-03", ...args);
     expect({ isRefused: code !== 0, stdout }).toEqual({ isRefused: true, stdout: "" });
     expect(stderr).toContain(why);
   });
 
-  it("is what --check is of", async () => {
+  it("is the only format with --check", async () => {
     const { code, stderr } = await folder.call(["report", "2026-03", "--check", "--config", config]);
     expect({ code, stderr }).toEqual({
       code: 2,

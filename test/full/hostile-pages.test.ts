@@ -5,11 +5,11 @@ import { hostilePages, type HostilePage } from "../support/hostile-pages.ts";
 
 const origin = { cluster: "c", node: "n", target: "t", collector: "k" };
 const source = { key: "t", origin: () => origin };
-/** What a target may hold up others: as long as one step of its page takes. */
+/** How long a target may block others: the duration of one step of its page. */
 const LONGEST_STEP_MILLIS = 50;
 const TRIES = 3;
 
-/** Processor time of the longest step, and of all, of reading a page and the one behind it. A busy machine does not count. */
+/** The processor time of the longest step, and of all steps, of reading a page and its next page. A busy machine does not count. */
 function read(
   { first, next = first }: HostilePage,
   limits: Partial<PageLimits> = {},
@@ -30,19 +30,22 @@ function read(
   return { longest, all };
 }
 
-it.each(hostilePages(4_000_000))("has turns of less than 50 ms: $name", (page) => {
+it.each(hostilePages(4_000_000))("a hostile page is read in steps of less than 50 ms: $name", (page) => {
   let { longest } = read(page);
-  // A collection of garbage can fall into any step.
+  // The garbage collector can run in any step.
   for (let tries = 1; tries < TRIES && longest >= LONGEST_STEP_MILLIS; tries++) ({ longest } = read(page));
   expect(longest).toBeLessThan(LONGEST_STEP_MILLIS);
 });
 
-it.each(hostilePages(32_000_000))("is read, or refused, in seconds at the largest size: $name", (page) => {
-  expect(read(page).all).toBeLessThan(20_000);
-});
+it.each(hostilePages(32_000_000))(
+  "a hostile page of the largest size is read, or refused, in seconds: $name",
+  (page) => {
+    expect(read(page).all).toBeLessThan(20_000);
+  },
+);
 
 it.each(["devices without end", "a pod on each of them", "a host for each device", "partitions without end"])(
-  "takes four times the time for four times as many, where as many are allowed: %s",
+  "the time to read a page grows in proportion to its size, if the limits allow it: %s",
   (name) => {
     const limits = { devices: 50_000, messageBytes: 1e9 };
     const timeOf = (bytes: number): number =>

@@ -37,7 +37,7 @@ async function watchPods(query = ""): Promise<WatchReader> {
 }
 
 describe("troubles that a test switches on", () => {
-  test("are errors for some requests, with how long to wait", async () => {
+  test("are errors for some requests, with the time to wait", async () => {
     server.troubles.fail({ status: 429, retryAfterSeconds: 7 }, 1, ({ path }) => path === "/api/v1/pods");
     expect((await get("/api/v1/nodes")).status).toBe(200);
     const refused = await get("/api/v1/pods");
@@ -50,7 +50,7 @@ describe("troubles that a test switches on", () => {
     expect(statuses).toEqual([500, 500, 200]);
   });
 
-  test("are a server that is gone, and comes back on its port with all that it had", async () => {
+  test("are a server that goes away, and comes back on its port with all objects", async () => {
     put("p");
     const { url } = server;
     const reader = await watchPods();
@@ -63,7 +63,7 @@ describe("troubles that a test switches on", () => {
     expect((await get("/api/v1/pods")).json<{ items: unknown[] }>().items).toHaveLength(2);
   });
 
-  test("are watches that go silent while their connections stay, and later ones that don't", async () => {
+  test("are watches that go silent while their connections stay open, and later ones that work", async () => {
     const silent = await watchPods("allowWatchBookmarks=true&timeoutSeconds=1");
     await silent.until(1);
     server.silenceWatches();
@@ -94,7 +94,7 @@ describe("troubles that a test switches on", () => {
     expect((await get("/api/v1/pods")).status).toBe(200);
   });
 
-  test("are bytes of no meaning in the middle of a stream that goes on", async () => {
+  test("are invalid bytes in the middle of a stream that continues", async () => {
     const reader = await watchPods();
     put("p");
     await reader.until(1);
@@ -105,7 +105,7 @@ describe("troubles that a test switches on", () => {
     expect(reader.text).toContain("<html>");
   });
 
-  test("are bodies in pieces of chance sizes, the same text for every seed", async () => {
+  test("are bodies in pieces of random sizes, the same text for every seed", async () => {
     for (let i = 0; i < 30; i++) put(`p${i}`);
     const plain = await get("/api/v1/pods");
     for (const seed of [1, 2]) {
@@ -134,7 +134,7 @@ describe("troubles that a test switches on", () => {
     expect((await get("/version")).headers.date).toBe(new Date(NOON - 300_000).toUTCString());
   });
 
-  test("leave a log of what was asked, by whom", async () => {
+  test("leave a log of the requests and their clients", async () => {
     await get("/api/v1/pods?limit=5&labelSelector=a%3Db", { "user-agent": "someone/1", accept: "application/json" });
     expect(server.requests.all).toEqual([
       {
@@ -152,7 +152,7 @@ describe("troubles that a test switches on", () => {
 });
 
 describe("clusters on the server", () => {
-  test("the demo's can be listed kind by kind, and its hour be watched", async () => {
+  test("the demo's cluster can be listed kind by kind, and watched for an hour", async () => {
     const fleet = createFleet({ seed: 1, gpus: 96 });
     const driver = createClusterDriver(fleet, server, () => NOON);
     driver.moveTo(NOON);
@@ -178,7 +178,7 @@ describe("clusters on the server", () => {
     );
   });
 
-  test("a busy one is streamed as a watch to a client that reads slowly, with what happens meanwhile behind it", async () => {
+  test("a busy cluster is streamed as a watch to a client that reads slowly, followed by the events meanwhile", async () => {
     const busy = createBusyCluster({ pods: 10_000, nodes: 100, seed: 2 });
     busy.fill(server.store);
     const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&watch=true";
@@ -197,8 +197,8 @@ describe("clusters on the server", () => {
     expect(types.slice(10_001, 10_051).filter((type) => type !== "BOOKMARK").length).toBeGreaterThan(45);
   });
 
-  test("a busy one of 50,000 pods is served in pages and in one body, with at most 500 MB more memory", async () => {
-    // A worker process holds what earlier test files left, and the reader is in the same process: the growth is measured.
+  test("a busy cluster of 50,000 pods is served in pages and in one body, with at most 500 MB more memory", async () => {
+    // A worker process keeps memory of earlier test files, and the reader is in the same process: the test measures the growth.
     const before = process.memoryUsage.rss();
     const busy = createBusyCluster({ pods: 50_000, nodes: 5000, seed: 1 });
     busy.fill(server.store);

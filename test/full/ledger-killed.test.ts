@@ -17,7 +17,7 @@ const FILE = "xid-and-cordon.yaml";
 const { scenario } = scenarioFiles().find(({ file }) => file === FILE)!;
 const built = (path: string): string => JSON.stringify(pathToFileURL(resolve("dist", path)).href);
 
-/** A process that meters and charges the scenario's hours from the build, so many times. */
+/** A process that meters and charges the scenario's hours with the built code, a number of times. */
 const LEDGER = `
   const { createStoreClient } = await import(${built("runtime/store/client.js")});
   const { computeLedger } = await import(${built("processors/ledger/hours/compute-hour.js")});
@@ -55,7 +55,7 @@ describe("a meter that is killed at any point", () => {
     await embedded.stop();
   });
 
-  /** What readers see of each hour: rows and a hash of them, by table. */
+  /** The data of each hour that readers see: rows and a hash of them, by table. */
   async function published(): Promise<readonly object[]> {
     const of = (table: string): string => `
       SELECT '${table}' AS found, toString(toStartOfHour(from_at)) AS hour, count() AS lines,
@@ -74,7 +74,7 @@ describe("a meter that is killed at any point", () => {
     });
   }
 
-  /** When a ledger printed its first lines: that it is ready, then each hour that it has computed. */
+  /** The times of a ledger's first lines: that it is ready, then each hour that it has computed. */
   async function timesOf(child: { readonly stdout: Readable }, lines: number): Promise<readonly number[]> {
     const times: number[] = [];
     for await (const _ of createInterface(child.stdout)) {
@@ -93,7 +93,7 @@ describe("a meter that is killed at any point", () => {
     expect(await gone).toEqual([null, "SIGKILL"]);
   }
 
-  /** How long an hour takes beside what else runs now. */
+  /** The duration of an hour's computation, with other work on the machine. */
   async function millisOfHour(): Promise<number> {
     const child = startLedger(1_000);
     const times = await timesOf(child, 4);
@@ -102,7 +102,7 @@ describe("a meter that is killed at any point", () => {
     return (times[3]! - times[1]!) / 2;
   }
 
-  it(`publishes each hour whole or not at all, the same each time, over ${KILLS} kills`, async () => {
+  it(`publishes each hour completely or not at all, with the same result each time, over ${KILLS} kills`, async () => {
     const { breaches } = await playScenario(store, scenario);
     expect(breaches).toEqual([]);
     const whole = await published();
@@ -120,7 +120,7 @@ describe("a meter that is killed at any point", () => {
     expect(Number(runs!.unpublished)).toBeGreaterThan(KILLS / 4);
   });
 
-  it("leaves nothing behind: what it never published is dropped, and what readers see stays", async () => {
+  it("leaves nothing behind: unpublished rows are dropped, and the rows that readers see stay", async () => {
     expect(await once(startLedger(1), "exit")).toEqual([0, null]);
     const before = await published();
     expect(await dropSuperseded(store, Date.now() + 2 * SUPERSEDED_KEPT_MILLIS)).toBeGreaterThan(KILLS / 2);

@@ -6,7 +6,7 @@ import { createRecharge, type Recharge } from "../../processors/ledger/term/rech
 import { dirtyFactsOf, FLEET, LONG, NOW, RARELY, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";
 
 describe("the ledger of a term, at length", () => {
-  it("leaves an hour as it was metered where raw rows are gone, whatever is known of it later", async () => {
+  it("leaves an hour as it was metered if its raw rows are gone, with any later facts", async () => {
     const { store, errors, begin, done } = await startTerm("term_raw_gone", WORKLOADS_TOPIC);
     const whole = `FROM usage_hours_published WHERE from_at < fromUnixTimestamp64Milli(${FLEET.period.end})`;
     const usage = () => store.query(`SELECT * EXCEPT run_id ${whole} ORDER BY ALL`);
@@ -17,13 +17,13 @@ describe("the ledger of a term, at length", () => {
     expect(await dirtyFactsOf(store, NOW).look()).not.toEqual([]);
     void begin(2);
     await done;
-    // They have been looked at, and are settled.
+    // They have been examined, and are settled.
     await expect.poll(() => dirtyFactsOf(store, NOW).look(), LONG).toEqual([]);
     expect(await usage()).toEqual(before);
     expect(errors).toEqual([]);
   });
 
-  it("asks little of the store while nothing is written", async () => {
+  it("sends few queries to the store while nothing is written", async () => {
     const { store, asked, errors, begin, done } = await startTerm("term_quiet");
     void begin(2, { timing: RARELY });
     await done;
@@ -38,13 +38,13 @@ describe("the ledger of a term, at length", () => {
     await expect.poll(quiet, LONG).toBe(true);
     asked.length = 0;
     await expect.poll(looks, LONG).toBeGreaterThan(8);
-    // What is read is read again every five minutes, and these may end meanwhile.
+    // Cached results are read again every five minutes, and these may end meanwhile.
     expect(whole()).toBeLessThanOrEqual(1);
     expect(asked.length / looks()).toBeLessThan(4);
     expect(errors).toEqual([]);
   });
 
-  it("charges again by other rules what could not be charged at first, though that left no trace", async () => {
+  it("charges hours by other rules that could not be charged at first, though that left no trace", async () => {
     const { store, errors, rules, begin, done } = await startTerm("term_recharge");
     await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
     const others: LedgerRules = { ...rules, hash: "others" };
@@ -55,7 +55,7 @@ describe("the ledger of a term, at length", () => {
       charge: (window, turn) =>
         failures++ < 12 ? Promise.reject(new Error("no thread is there")) : made.charge(window, turn),
     };
-    // Its own facts are no reason to make them again.
+    // Its own facts are no reason to compute the hours again.
     await expect.poll(() => dirtyFactsOf(store, NOW).look(), LONG).toEqual([]);
     void begin(2, { timing: RARELY, ledger: { rules: others, meteredSince: () => 0, recharge } });
     await done;
@@ -64,7 +64,7 @@ describe("the ledger of a term, at length", () => {
     expect(errors).toEqual(Array.from({ length: 12 }, () => new Error("no thread is there")));
   });
 
-  it("meters an hour again that a clock which was ahead had taken for over", async () => {
+  it("meters an hour again that a fast clock had taken as ended", async () => {
     const { store, errors, clock, begin, done } = await startTerm("term_was_ahead", WORKLOADS_TOPIC);
     await expect.poll(async () => (await teamsOf(store))[0], LONG).toMatch(/^vision 2\.0/);
     clock.offset -= 1_800_000;
@@ -73,7 +73,7 @@ describe("the ledger of a term, at length", () => {
     void begin(2);
     const { end } = FLEET.period;
     const ofHour = `FROM usage_hours_published WHERE from_at >= fromUnixTimestamp64Milli(${end}) AND from_at < fromUnixTimestamp64Milli(${end + 3_600_000})`;
-    // Its pods were gone by then: nobody holds the hour after them, of which half has passed.
+    // Its pods were gone by then: the hour after them has no holder, and half of it has passed.
     const hour = `SELECT sum(length(claims)) AS claims, max(until_at) < fromUnixTimestamp64Milli(${end + 3_600_000}) AS runs ${ofHour}`;
     await expect.poll(() => store.query(hour), LONG).toEqual([{ claims: "0", runs: 1 }]);
     clock.offset += 1_800_000;
@@ -86,7 +86,7 @@ describe("the ledger of a term, at length", () => {
     expect(errors).toEqual([]);
   });
 
-  it("of which two are at work at once publishes the same, and the one that was followed ends", async () => {
+  it("publishes the same with two terms at once, and the term that was superseded ends", async () => {
     const { store, errors, begin, done } = await startTerm("term_two");
     void begin(2);
     await done;

@@ -23,13 +23,13 @@ import { randomScenario } from "../support/reference/random-scenario.ts";
 import { referenceWords, usageWords } from "../support/usage-words.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
-/** Of a longer scenario the beginning is played: the unit tests hold the whole bill to the reference. */
+/** Of a longer scenario only the beginning is played: the unit tests compare the whole bill with the reference. */
 const LONGEST_MILLIS = 24 * HOUR_MILLIS;
-/** Of each of two rounds that run beside each other; the same fleets every time, others with another seed. */
+/** The number of fleets in each of two rounds that run side by side; the same fleets every time, others with another seed. */
 const RUNS = Number(process.env["FLEETS"] ?? 8);
 const SEED = Number(process.env["FLEETS_SEED"] ?? 20_260_301);
 
-describe("the ledger's way through the store, at length", () => {
+describe("the ledger with the store, at length", () => {
   let store: StoreClient;
   let fleets = 0;
 
@@ -50,14 +50,14 @@ describe("the ledger's way through the store, at length", () => {
     }
   }
 
-  /** The lines of bills that the plain reference does not give, and of its lines those that the bills lack. */
+  /** The lines of bills that the plain reference does not have, and its lines that the bills lack. */
   function unlikeReference(scenario: Scenario, bills: ReadonlyMap<string, Bill>): readonly string[] {
     const [found, wanted] = [billWords(bills), billWords(billScenario(scenario))];
     return [...found.filter((line) => !wanted.includes(line)), ...wanted.filter((line) => !found.includes(line))];
   }
 
   it.concurrent.each(scenarioFiles().map((one) => [one.scenario.title, one.file, one] as const))(
-    "gives the usage of the plain definition and the bill that is written: %s (%s)",
+    "gives the usage of the plain definition and the written bill: %s (%s)",
     async (_, __, one) => {
       const { start, end } = one.scenario.period;
       const isCut = end - start > LONGEST_MILLIS;
@@ -70,7 +70,7 @@ describe("the ledger's way through the store, at length", () => {
     },
   );
 
-  it("gives FOCUS that keeps its rules, of the charges of all these, under each policy and month", async () => {
+  it("gives FOCUS files that keep the rules, for the charges of all these, under each policy and month", async () => {
     const booked = await store.query<{ policy: string; month: string }>(
       "SELECT DISTINCT policy, formatDateTime(from_at, '%Y-%m') AS month FROM charges_published",
     );
@@ -98,7 +98,7 @@ describe("the ledger's way through the store, at length", () => {
     },
   );
 
-  it("gives the same of random fleets in whatever order, portions and how often it arrives, and however late", async () => {
+  it("gives the same for random fleets with any order, portions, repetitions and delays of the messages", async () => {
     await fc.assert(
       fc.asyncProperty(randomScenario, fc.gen(), async (scenario, pick) => {
         const deliver = (messages: readonly PlacedMessage[]): Delivery => badDay(messages, pick);

@@ -31,7 +31,7 @@ function scenarioOf(holds: object, node: object): object {
 it.each([
   ["replicas", { replicas: 1 }, { sharing: { strategy: "time-slicing", replicas: 100 } }],
   ["parts by HAMi", { hami: { gpus: 1, memoryMiB: 200 } }, {}],
-])("meters and charges hundreds of pods on one node within the store's memory: %s", async (name, holds, node) => {
+])("hundreds of pods on one node are metered and charged within the store's memory: %s", async (name, holds, node) => {
   const file = folder.write(`${name}.yaml`, scenarioOf(holds, node));
   const { code, stderr } = await folder.call(["scenario", file]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -33,9 +33,9 @@ const DENIED = httpAnswer(
 describe("the processor, through trouble", () => {
   let embedded: TestStore;
   let line: StoreLine;
-  /** Asks the store itself, whatever the line does. */
+  /** A client directly to the store, independent of the line. */
   let direct: StoreClient;
-  /** The processor's own way to the store, over the line. */
+  /** The processor's own client, over the line. */
   let store: StoreClient;
   let folder: CommandFolder;
   let bus: Bus;
@@ -84,7 +84,7 @@ describe("the processor, through trouble", () => {
       scrapeMessage({ node: `n${i % nodes}`, sequence: first + i, at: AT + (first + i) * 1000 }),
     );
 
-  /** What is stored, every copy of a row counted: scrapes, how many are different, and the same of GPUs' rows. */
+  /** The stored rows with every copy: scrapes, the number of different ones, and the same for rows of GPUs. */
   async function stored(): Promise<Record<string, number>> {
     const [row] = await direct.query<Record<string, string>>(`
       SELECT (SELECT count() FROM scrapes FINAL) AS scrapes,
@@ -103,7 +103,7 @@ describe("the processor, through trouble", () => {
       .poll(() => ({ stored: log.stored, deadLetters: log.deadLetters, fatal: log.fatal }), { timeout: 30_000 })
       .toEqual({ stored: count, deadLetters: [], fatal: [] });
 
-  it("buries the one scrape that the store rejects, stores the others, and stores it too when it is replayed", async () => {
+  it("makes the one scrape that the store rejects a dead letter, stores the others, and stores it too when it is replayed", async () => {
     await direct.command("ALTER TABLE gpu_samples ADD CONSTRAINT no_poison CHECK node != 'poison'");
     const poison = scrapeMessage({ node: "poison", sequence: 99, at: AT });
     await bus.send(SAMPLES_TOPIC, [...scrapes(10), poison, ...scrapes(13, 10)]);
@@ -131,14 +131,14 @@ describe("the processor, through trouble", () => {
     expect(log.deadLetters).toHaveLength(1);
   });
 
-  it("holds a bounded number of rows while the store is slow, and loses and doubles nothing", async () => {
+  it("holds a bounded number of rows while the store is slow, and stores everything once", async () => {
     const flushRows = 150;
     const total = 800;
     const { processor, log } = await start({ flushRows });
     const waiting: number[] = [];
     const timer = setInterval(() => waiting.push(processor.waiting), 5);
 
-    // An insert whose answer does not come is in flight; what waits behind it fills up, and no more is taken.
+    // An insert without an answer is in flight. The rows that wait behind it fill up, and no more are taken.
     line.mode = "hold";
     await bus.send(SAMPLES_TOPIC, scrapes(40));
     await expect.poll(() => line.parts).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ describe("the processor, through trouble", () => {
     await expect.poll(() => lag(processor)).toBe(0);
   });
 
-  it("loses and doubles nothing while the store's process is killed and started again", async () => {
+  it("stores everything once while the store's process is killed and started again", async () => {
     const { processor, log } = await start();
     const restarts = embedded.restarts;
     let sent = 0;
@@ -185,30 +185,33 @@ describe("the processor, through trouble", () => {
     ["cuts connections after an insert, so that its answer is lost", "cut-answer"],
     ["is behind a proxy that answers 502 with a page", BAD_GATEWAY],
     ["answers 500 because it is overloaded", OVERLOADED],
-  ])("tries again while the store %s, counts it, and loses, doubles and buries nothing", async (_, mode) => {
-    const { processor, log } = await start();
-    await bus.send(SAMPLES_TOPIC, scrapes(40));
-    await settled(log, 40);
-    line.mode = mode;
-    await bus.send(SAMPLES_TOPIC, scrapes(40, 40));
-    await expect.poll(() => log.retries.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
-    await bus.send(SAMPLES_TOPIC, scrapes(40, 80));
-    expect(log.stored).toBe(40);
-    expect(await lag(processor)).toBe(80);
-    line.mode = "pass";
-    await settled(log, 120);
-    expect(await stored()).toEqual(each(120));
-    await expect.poll(() => lag(processor)).toBe(0);
-  });
+  ])(
+    "tries again while the store %s, counts that, and stores everything once without dead letters",
+    async (_, mode) => {
+      const { processor, log } = await start();
+      await bus.send(SAMPLES_TOPIC, scrapes(40));
+      await settled(log, 40);
+      line.mode = mode;
+      await bus.send(SAMPLES_TOPIC, scrapes(40, 40));
+      await expect.poll(() => log.retries.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+      await bus.send(SAMPLES_TOPIC, scrapes(40, 80));
+      expect(log.stored).toBe(40);
+      expect(await lag(processor)).toBe(80);
+      line.mode = "pass";
+      await settled(log, 120);
+      expect(await stored()).toEqual(each(120));
+      await expect.poll(() => lag(processor)).toBe(0);
+    },
+  );
 
-  it("commits nothing more once a batch was given up, so that the next processor stores all of it", async () => {
+  it("commits nothing more after a batch was given up, so that the next processor stores all of it", async () => {
     const first = await start();
     await bus.send(SAMPLES_TOPIC, scrapes(16));
     await settled(first.log, 16);
     line.mode = DENIED;
     await bus.send(SAMPLES_TOPIC, scrapes(16, 16));
     await expect.poll(() => first.log.fatal, { timeout: 30_000 }).toMatchObject([{ code: "denied", retriable: false }]);
-    // The store would take what comes now; its place on the bus stands for what was given up, too.
+    // The store would accept the next rows now, but their offsets on the bus would also commit the given-up ones.
     line.mode = "pass";
     await bus.send(SAMPLES_TOPIC, scrapes(16, 32));
     await delay(300);
@@ -221,7 +224,7 @@ describe("the processor, through trouble", () => {
     await expect.poll(() => lag(second.processor)).toBe(0);
   });
 
-  it("stops within 6 s while the store is away, and what was not stored comes to the next processor", async () => {
+  it("stops within 6 s while the store is away, and the next processor gets the rows that were not stored", async () => {
     const first = await start();
     line.mode = "refuse";
     await bus.send(SAMPLES_TOPIC, scrapes(30));
@@ -256,7 +259,7 @@ describe("the processor, through trouble", () => {
     await expect.poll(lost).toBe(37);
     expect(await stored()).toEqual(each(33));
     await expect.poll(() => lag(second.processor)).toBe(0);
-    // Once told is told: a third one finds nothing missing.
+    // The loss is reported once: a third processor finds nothing missing.
     await second.processor.stop();
     const third = await start();
     await bus.send(SAMPLES_TOPIC, scrapes(16, 70));

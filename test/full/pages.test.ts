@@ -17,7 +17,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
   let browser: Browser;
   let origin: string;
 
-  /** Opens pages as somebody, and notes what a browser complains about and asks of other hosts. */
+  /** Opens pages as a viewer, and records the browser's complaints and requests to other hosts. */
   async function visit(
     as: Viewer,
     options: Parameters<Browser["newContext"]>[0],
@@ -65,7 +65,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
       paths: ["/", "/fleet", "/statement?period=2026-03", "/explain?span=2026-03"],
     },
   ])("of $role", ({ as, paths }) => {
-    it.each(paths.map((path) => ({ path })))("shows $path without a complaint, to everybody", async ({ path }) => {
+    it.each(paths.map((path) => ({ path })))("show $path without a complaint, and accessibly", async ({ path }) => {
       await visit(as, { viewport: { width: 1280, height: 900 } }, async (page) => {
         const answer = await page.goto(origin + path);
         expect(answer?.status()).toBe(200);
@@ -78,7 +78,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
   });
 
   it.each([...PAGES, ...OF_ALL].map((path) => ({ path })))(
-    "fits $path on a telephone, in the dark",
+    "fit $path on a telephone, in dark colors",
     async ({ path }) => {
       const phone = { viewport: { width: 375, height: 740 }, colorScheme: "dark", isMobile: true } as const;
       await visit(FINANCE, phone, async (page) => {
@@ -87,7 +87,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
           "document.documentElement.scrollWidth - document.documentElement.clientWidth",
         );
         expect(wider).toBe(0);
-        // A chart's texts are twelve pixels where it is drawn as large as it is shown.
+        // A chart's texts are twelve pixels if it is drawn at the size at which it is shown.
         const scales = (await page.evaluate(
           "[...document.querySelectorAll('.chart svg')].map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)",
         )) as readonly number[];
@@ -99,7 +99,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     },
   );
 
-  it("leads from the largest figure to the samples behind it in under six clicks", async () => {
+  it("lead from the largest figure to its samples in under six clicks", async () => {
     await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);
       await page.locator("h1 a").click();
@@ -114,7 +114,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
-  it("works by keyboard alone: the first stop leads to the content, and links can be reached and followed", async () => {
+  it("work by keyboard alone: the first stop leads to the content, and links can be reached and followed", async () => {
     await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);
       await page.keyboard.press("Tab");
@@ -126,7 +126,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
-  it("works without a script: a choice has a button", async () => {
+  it("work without a script: a choice has a button", async () => {
     await visit(FINANCE, { javaScriptEnabled: false }, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);
       await page.getByLabel("Time").selectOption("7d");
@@ -136,7 +136,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
-  it("browses the API, and tries it", async () => {
+  it("show the API, and can send requests to it", async () => {
     await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/api/v1/docs/`);
       await page.getByText("/api/v1/periods").click();
@@ -147,7 +147,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
-  it("takes no name for markup", async () => {
+  it("treat no name as markup", async () => {
     await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);
       const team = page.getByRole("link", { name: "onerror" });

@@ -37,7 +37,7 @@ function podGroup(index: number, version: string, size: number): KubernetesObjec
   } as KubernetesObject;
 }
 
-/** An object of the server, as far as it is compared. */
+/** An object of the server: the compared fields. */
 interface Truth {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly minMember: number };
@@ -46,7 +46,7 @@ interface Truth {
 
 type Said = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
 
-/** What holds of each object by the order of its facts, in a word; what has ended is left out. */
+/** A short text for the newest fact of each object, by the order of facts; ended objects are left out. */
 function held<Fact extends Said>(facts: readonly Fact[], word: (fact: Fact) => string): readonly string[] {
   const newest = new Map<string, Fact>();
   for (const fact of facts) {
@@ -56,7 +56,7 @@ function held<Fact extends Said>(facts: readonly Fact[], word: (fact: Fact) => s
   return [...newest.values()].flatMap((fact) => (fact.end === undefined ? [word(fact)] : [])).toSorted();
 }
 
-it(`ends with facts equal to the truth, whatever troubles an API server has (seed ${SEED})`, async () => {
+it(`a watcher ends with facts equal to the truth, for any troubles of an API server (seed ${SEED})`, async () => {
   const server: ApiServer = await startApiServer({ bookmarkMillis: 50 });
   cleanups.push(() => server.stop());
   const { bus, close }: { bus: Bus; close: () => Promise<void> } = await openTestBus();

@@ -12,12 +12,11 @@ import type { ExporterDouble } from "../support/exporter-double.ts";
 import { silent } from "../support/pipeline.ts";
 
 /**
- * A target keeps its place in the interval, so that a restart costs it one scrape as long as it takes less than an
- * interval, and two scrapes lie 2 intervals apart. A collector is away for 1 to 1.5 s, and for 4 s on a machine that has
- * three processes for each of its cores. The usual interval is 30 s.
+ * A target keeps its offset in the interval, so a restart costs it one scrape if it takes less than an interval, and two scrapes are 2 intervals
+ * apart. A collector is away for 1 to 1.5 s, and for 4 s on a machine that has three processes for each of its cores. The usual interval is 30 s.
  */
 const INTERVAL_MILLIS = 6_000;
-/** A sample stands for what follows it for so many intervals, unless another one comes. */
+/** A sample counts for this number of intervals, unless another one comes. */
 const REACH_INTERVALS = 2.5;
 const SHARDS = 2;
 const TARGETS_PER_SHARD = 4;
@@ -88,7 +87,7 @@ it("a rolling restart of two collectors leaves no gap that is longer than a samp
   });
   const pods = await Promise.all([startPod(config, 0), startPod(config, 1)]);
   await steady();
-  // As a StatefulSet does it: the highest number first, and the next one when it is ready again.
+  // As with a StatefulSet: the highest number first, and the next one when it is ready again.
   for (const ordinal of [1, 0]) {
     expect(await pods[ordinal]!.end("SIGTERM")).toMatchObject({ code: 0 });
     pods[ordinal] = await startPod(config, ordinal);
@@ -105,7 +104,7 @@ it("a rolling restart of two collectors leaves no gap that is longer than a samp
   for (const [target, each] of scrapes) {
     const collector = `gpu-ledger-collector-${hash32(target) % SHARDS}`;
     expect(new Set(each.map((scrape) => scrape.collector))).toEqual(new Set([collector]));
-    // Each target was handed from one process to its successor once, with all of its scrapes and none that failed.
+    // Each target was handed from one process to its successor once, with all of its scrapes and no failed one.
     const epochs = [...new Set(each.map(({ epoch }) => epoch))];
     expect(epochs).toHaveLength(2);
     for (const epoch of epochs) {

@@ -7,11 +7,11 @@ import { startExporterDouble, type ExporterDouble } from "../support/exporter-do
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const timeText = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z");
-/** The hour that the scenario is of. */
+/** The end of the scenario's hour. */
 const END = Math.floor(Date.now() / HOUR) * HOUR;
 const CREATED = timeText(END - HOUR);
 
-/** Nodes of which nothing, or something wrong, counts the GPUs: what they offer, their labels, and their exporters' pages. */
+/** Nodes without a right count of their GPUs: their offered resources, their labels, and their exporters' pages. */
 const NODES: Readonly<
   Record<
     string,
@@ -49,7 +49,7 @@ const nodeOf = (name: string): KubernetesObject => ({
   status: { capacity: NODES[name]!.offers, allocatable: NODES[name]!.offers },
 });
 
-/** A pod on a node with one unit of what the node offers. */
+/** A pod on a node with one unit of the node's offered resource. */
 const podOf = (name: string): KubernetesObject => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -113,8 +113,8 @@ function configuration(): string {
   });
 }
 
-describe("a cluster whose GPUs no label counts right", () => {
-  it("is the same one for inspect, check, a scenario of its objects, and the running system", async () => {
+describe("a cluster with GPUs that no label counts right", () => {
+  it("is the same for inspect, check, a scenario of its objects, and the running system", async () => {
     const file = folder.write("objects.yaml", { apiVersion: "v1", kind: "List", items: OBJECTS });
     const inspected = await folder.run(["inspect", file]);
     expect(inspected.stdout).toMatch(/^sliced +4 +its capacity /m);

@@ -10,9 +10,9 @@ describe("scenarios of the whole pipeline", () => {
   });
   afterAll(() => folder.dispose());
 
-  /** What happens to the books, and costs that no GPU of a cluster has, are the pipeline's alone: the plain reference knows neither. */
+  /** Closings of books, and costs that no GPU of a cluster has, are only in the pipeline: the plain reference has neither. */
   it.each(["test/scenarios/closing", "test/scenarios/fleet"])(
-    "come to the bills and the corrections that are written: those of %s",
+    "have the written bills and corrections: those of %s",
     async (of) => {
       const files = readdirSync(of).map((file) => resolve(join(of, file)));
       const { code, stdout, stderr } = await folder.run(["scenario", ...files]);

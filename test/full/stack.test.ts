@@ -20,7 +20,7 @@ const RUN_MILLIS = 3 * MINUTE;
 const PAST_HOURS = 6;
 const SOON = { timeout: 2 * MINUTE, interval: 1_000 };
 
-/** The demo fleet on the whole stack for three minutes at least, in which a processor is killed and the broker is restarted. */
+/** The demo fleet on the whole stack for at least three minutes, in which a processor is killed and the broker is restarted. */
 describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers", () => {
   let stack: Stack;
   let startedAt: number;
@@ -32,7 +32,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
   afterAll(() => stack?.stop());
   beforeEach(() => expectProgramsToRun(stack));
 
-  it("is ready, part by part, and tells nobody who has no token", async () => {
+  it("is ready, part by part, and refuses clients without a token", async () => {
     const readiness = async (): Promise<readonly number[]> =>
       Promise.all(PROGRAMS.map(async (name) => (await fetch(`${stack.program(name).url}/readyz`)).status));
     await expect.poll(readiness, SOON).toEqual(PROGRAMS.map(() => 200));
@@ -43,7 +43,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     expect(await (await fetch(`${stack.program("serve").url}/`, { headers })).text()).toContain("Demo:");
   });
 
-  it("goes on when a processor is killed, and starts it again", async () => {
+  it("continues when a processor is killed, and starts it again", async () => {
     await vi.waitUntil(async () => (await statusOf(stack, "process")).processor.rowsStored > 0, SOON);
     const { command } = stack.program("process");
     command.child.kill("SIGKILL");
@@ -54,7 +54,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     await expect.poll(stored, SOON).toBeGreaterThan(0);
   });
 
-  it("collects while the broker is away, and sends what waited when it is back", async () => {
+  it("collects while the broker is away, and sends the waiting messages when it is back", async () => {
     await stack.broker.stop();
     const waiting = async (): Promise<number> => (await statusOf(stack, "collect")).collector.spool.messages;
     await expect.poll(waiting, SOON).toBeGreaterThan(0);
@@ -62,8 +62,8 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     await expect.poll(waiting, SOON).toBe(0);
   });
 
-  it("tells on-call of a message that nobody can read, by Prometheus and Alertmanager", async () => {
-    // A counter that is seen for the first time has not risen: both processors have to be known.
+  it("alerts on-call about a message that cannot be decoded, through Prometheus and Alertmanager", async () => {
+    // A counter that is seen for the first time has not risen, so Prometheus must already have those of both processors.
     const now = Date.now() / 1000;
     const seenAt = 'timestamp(gpu_ledger_messages_total{job="gpu-ledger",outcome="not-a-scrape"})';
     const seen = async (): Promise<unknown> =>
@@ -103,7 +103,7 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     await expectMetricsToBeRight(stack);
   });
 
-  it("ends with every program's good word", async () => {
+  it("ends with exit code 0 of every program", async () => {
     const ended = await Promise.all(PROGRAMS.map((name) => stack.program(name).command.end("SIGTERM")));
     expect(ended.map(({ code }) => code)).toEqual(PROGRAMS.map(() => 0));
   });

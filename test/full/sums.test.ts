@@ -20,7 +20,7 @@ import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const MARCH_1 = Date.UTC(2026, 2, 1);
 const MONTH = { name: "2026-03", from: MARCH_1, until: Date.UTC(2026, 3, 1) };
-/** When the month's second day is over. */
+/** The end of the month's second day. */
 const MARCH_3 = MARCH_1 + 48 * HOUR;
 const QUESTION = { policy: "default", kind: "showback", span: MONTH, by: ["team"], where: [] } as const;
 
@@ -38,7 +38,7 @@ beforeEach(async () => {
   };
 });
 
-/** Publishes a cost in an hour, instead of what was published of it before. */
+/** Publishes a cost in an hour in place of the earlier one. */
 async function book(windowStart: number, units: number, more: { readonly publishedAt?: number } = {}): Promise<string> {
   const costs = effectively(lastUnits<"currency">(BigInt(units) * 1_000_000_000n));
   const hour = { fromMillis: windowStart, untilMillis: windowStart + HOUR };
@@ -54,11 +54,11 @@ async function book(windowStart: number, units: number, more: { readonly publish
 interface Asked {
   readonly cost: string;
   readonly from: readonly string[];
-  /** How many parts it was added up from. */
+  /** The number of parts that were added up. */
   readonly parts: number;
 }
 
-/** What a question comes to by sums, and what it was read from. */
+/** The result of a question by sums, with the tables that were read. */
 async function ask(more: Partial<ReportQuestion> = {}): Promise<Asked> {
   const from: string[] = [];
   let parts = 0;
@@ -75,13 +75,13 @@ async function ask(more: Partial<ReportQuestion> = {}): Promise<Asked> {
   return { cost: total.cost, from, parts };
 }
 
-/** The runs of the month that have no sums. */
+/** The runs of the month without sums. */
 async function unsummed(): Promise<readonly CountedRun[]> {
   return (await readCounted(store, QUESTION, MARCH_3)).unsummed;
 }
 
-describe("sums of what is published", () => {
-  it("are made of a new run before a question is answered, and say what its lines say", async () => {
+describe("sums of published charges", () => {
+  it("are made for a new run before a question is answered, and equal its lines", async () => {
     await book(MARCH_1, 3);
     expect(await ask()).toEqual({ cost: "3", from: ["charge_sums"], parts: 1 });
     await book(MARCH_1 + HOUR, 5);
@@ -90,28 +90,28 @@ describe("sums of what is published", () => {
     expect(await unsummed()).toEqual([]);
   });
 
-  it("answer with what was published before where something was published since they were made", async () => {
+  it("answer with the earlier runs if a run was published since they were made", async () => {
     await book(MARCH_1, 3);
     await ask();
     await book(MARCH_1, 40);
     ledgerVersion -= 1;
-    // A ledger version that was looked at is not looked at again: the hour stands as it was, and is not missing.
+    // A ledger version that was examined is not examined again: the hour has its earlier value, and is not missing.
     expect(await ask()).toMatchObject({ cost: "3" });
   });
 
-  it("of a new run are made for the spans that were asked for, before its publication is told", async () => {
+  it("of a new run are made for the requested spans before its publication is announced", async () => {
     await book(MARCH_1, 3);
     await ask();
     await book(MARCH_1 + HOUR, 5);
     await sums.prepare(String(ledgerVersion));
     expect(await unsummed()).toEqual([]);
-    // What was found is remembered: nothing is published that a ledger version has not got.
+    // The result is cached: a run that is not in the ledger version does not count.
     await book(MARCH_1 + 2 * HOUR, 7);
     ledgerVersion -= 1;
     expect(await ask()).toEqual({ cost: "8", from: ["charge_sums"], parts: 2 });
   });
 
-  it("are chosen where they tell what is asked, and lines where they do not", async () => {
+  it("are chosen if they have the requested dimensions, and lines otherwise", async () => {
     await book(MARCH_1, 3);
     const where = [{ dimension: "node", values: ["gpu-a"] }];
     expect((await ask({ by: ["team", "chargeDay", "unpriced"] })).from).toEqual(["charge_sums"]);
@@ -120,11 +120,11 @@ describe("sums of what is published", () => {
     expect((await ask({ by: ["label.run"] })).from).toEqual(["charges_published"]);
   });
 
-  it("made twice at once, or broken off, count once", async () => {
+  it("that are made twice at once, or interrupted, count once", async () => {
     await book(MARCH_1, 3);
     await book(MARCH_1 + HOUR, 5);
     const runs = await unsummed();
-    // What a server left that ended before it wrote down which runs it had summed.
+    // The remains of a server that ended before it recorded which runs it had summed.
     const broken: StoreClient = {
       ...store,
       command: (sql, parameters) =>
@@ -143,7 +143,7 @@ describe("sums of what is published", () => {
     expect(await ask()).toEqual({ cost: "30", from: ["charge_sums"], parts: 30 });
   });
 
-  it("are made no more by a server that has stopped, which still answers", async () => {
+  it("are no longer made by a server that has stopped, which still answers", async () => {
     for (let hour = 0; hour < 30; hour += 1) await book(MARCH_1 + hour * HOUR, 1);
     await sums.stop();
     expect(await ask()).toEqual({ cost: "30", from: ["charges_published"], parts: 0 });
@@ -151,14 +151,14 @@ describe("sums of what is published", () => {
     expect(await unsummed()).toHaveLength(30);
   });
 
-  it("of a day that is over are added up to one part, until something of it is published anew", async () => {
+  it("of a day that is over are added up to one part, until a run of it is published again", async () => {
     for (let hour = 20; hour < 28; hour += 1) await book(MARCH_1 + hour * HOUR, 2 ** (hour - 20));
     await book(MARCH_3, 1_000);
     expect(await ask()).toMatchObject({ cost: "1255", parts: 9 });
     await sums.made();
     expect(await ask()).toMatchObject({ cost: "1255", parts: 3 });
     expect(await ask({ by: ["workload", "chargeDay"] })).toMatchObject({ cost: "1255", parts: 3 });
-    // A span that has a part of a day reads the hours of it.
+    // A span with a part of a day reads the hours of that day.
     const span = { name: "some", from: MARCH_1 + 22 * HOUR, until: MONTH.until };
     expect(await ask({ span })).toMatchObject({ cost: "1252", parts: 4 });
     expect(await ask({ kind: "chargeback" })).toMatchObject({ cost: "1255", parts: 3 });
@@ -168,7 +168,7 @@ describe("sums of what is published", () => {
     expect(await ask()).toMatchObject({ cost: "1627", parts: 3 });
   });
 
-  it("go when their run was superseded an hour ago, and those of its day", async () => {
+  it("are removed an hour after their run was superseded, together with those of its day", async () => {
     const old = await book(MARCH_1, 3, { publishedAt: MARCH_1 + HOUR });
     await book(MARCH_1 + HOUR, 7);
     await ask();
@@ -186,7 +186,7 @@ describe("sums of what is published", () => {
     expect(await ask()).toMatchObject({ cost: "11", parts: 1 });
   });
 
-  it("of this month and the one before are made, though nobody asks for them", async () => {
+  it("of this month and the one before are made without any request", async () => {
     await book(MARCH_1, 3);
     await book(MARCH_1 - HOUR, 5);
     await sums.prepare(String(ledgerVersion));
@@ -195,7 +195,7 @@ describe("sums of what is published", () => {
     expect(made).toEqual({ parts: "2" });
   });
 
-  it("and lines where there are none are what dashboards read, each run once", async () => {
+  it("are read by dashboards, with lines for runs without sums, each run once", async () => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "energy-of-a-shared-gpu.yaml")!;
     await playScenario(store, scenario);
     for (let hour = 0; hour < 4; hour += 1) await book(MARCH_1 + hour * HOUR, 1);
@@ -208,7 +208,7 @@ describe("sums of what is published", () => {
     await expectViewsOfLines(store);
   });
 
-  it("explain the same as lines do", async () => {
+  it("give the same explanation as lines", async () => {
     const { scenario } = scenarioFiles().find(({ file }) => file === "energy-of-a-shared-gpu.yaml")!;
     await playScenario(store, scenario);
     const { start, end } = scenario.period;
@@ -218,7 +218,7 @@ describe("sums of what is published", () => {
     expect(told).toEqual(await explain(store, question));
   });
 
-  it("find the dearest lines, of those that cost the same the first", async () => {
+  it("find the lines with the highest cost, the first ones of equal cost", async () => {
     for (let hour = 0; hour < 60; hour += 1) await book(MARCH_1 + hour * HOUR, hour === 30 ? 9 : hour % 12 < 3 ? 7 : 5);
     await sums.at("hours")(QUESTION, []);
     await sums.made();
@@ -229,7 +229,7 @@ describe("sums of what is published", () => {
   });
 });
 
-it("the smallest table is chosen by all that is asked", () => {
+it("the smallest table with all requested dimensions is chosen", () => {
   expect(smallestTable(["team", "state"])).toBe("charge_sums");
   expect(smallestTable(["team", "workload"])).toBe("charge_workload_sums");
   expect(smallestTable(["team", "pod"])).toBeUndefined();

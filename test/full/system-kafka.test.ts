@@ -10,7 +10,7 @@ import { prepareKafka, startKafkaBroker, type KafkaBroker } from "../support/kaf
 const PARTITIONS = 4;
 const DATABASE = "ledger";
 
-/** A command that runs, with the address of its status server. */
+/** A running command, with the address of its status server. */
 interface Part {
   readonly command: RunningCommand;
   readonly address: string;
@@ -24,7 +24,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
   const exporters: ExporterDouble[] = [];
   let collectors: Part[];
   let processors: Part[];
-  /** A collector that is killed may have a page of each target under way. */
+  /** A killed collector may have a page of each target in transit. */
   let collectorKills = 0;
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     [broker, embedded] = await Promise.all([startKafkaBroker(), startTestStore()]);
     store = createStoreClient({ url: embedded.url, ...embedded.user, database: DATABASE });
     for (let index = 0; index < 8; index++) exporters.push(await startNumberedExporter(index));
-    // All at once, as a cluster starts them: topics and tables are made by whoever comes first.
+    // All at once, as in a cluster: the first process creates topics and tables.
     const commands = [
       start(["collect", "--shard", "0/2"], "collector-0"),
       start(["collect", "--shard", "1/2"], "collector-1"),
@@ -80,8 +80,8 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     (await getJson<{ processor: ProcessorStatus }>(`${address}/api/status`)).processor;
 
   /**
-   * What is stored of each node: pages are numbered from 1 by their exporter, so that as many different ones as the
-   * highest number say that none is missing, and as many rows that none is there twice.
+   * The stored pages of each node. Each exporter numbers its pages from 1. If the number of different pages equals the highest number, none is
+   * missing; if the number of rows equals it too, none is stored twice.
    */
   const storedOf = (): Promise<readonly { node: string; last: number; pages: number; rows: number }[]> =>
     store.query(`
@@ -89,7 +89,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
         toUInt32(count()) AS rows
       FROM gpu_samples FINAL GROUP BY node ORDER BY node`);
 
-  /** Waits until everything that has been served by now is stored, each page once and none missing but by a kill. */
+  /** Waits until all pages served by now are stored, each once and none missing except by a kill. */
   async function expectStoredUntilNow(timeout: number): Promise<void> {
     const served = exporters.map(({ served: pages }, index) => ({ node: `node-${index}`, pages: pages.length }));
     const missing = async (): Promise<unknown> => {
@@ -102,7 +102,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     await expect.poll(missing, { timeout, interval: 500 }).toEqual([]);
   }
 
-  /** The partitions that a processor says it owns. */
+  /** The partitions that a processor reports as its own. */
   async function partitionsOf({ address }: Part): Promise<string[]> {
     const text = await (await fetch(`${address}/metrics`)).text();
     return Array.from(
@@ -134,7 +134,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     await expect.poll(leaders, { timeout: 20_000 }).toBe(1);
   });
 
-  it("spool while the broker is killed, and send it in order once it is back, a killed collector's too", async () => {
+  it("spool while the broker is killed, and send the messages in order when it is back, a killed collector's too", async () => {
     await broker.kill();
     const waiting = async (): Promise<boolean> =>
       (await Promise.all(collectors.map(collected))).every(({ targets, spool }) => spool.messages >= 2 * targets.total);
@@ -163,26 +163,22 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     for (const { moments } of sent) expect(moments).toEqual(moments.toSorted());
   });
 
-  it(
-    "hand all partitions to the processor that is left when the other one is killed",
-    { timeout: 100_000 },
-    async () => {
-      const [left, killed] = processors as [Part, Part];
-      await expect.poll(() => partitionsOf(killed), { timeout: 20_000 }).toHaveLength(PARTITIONS / 2);
-      killed.command.child.kill("SIGKILL");
-      await killed.command.ended;
-      // Its session of 30 s has to end first.
-      await expect.poll(() => partitionsOf(left), { timeout: 60_000, interval: 500 }).toEqual(["0", "1", "2", "3"]);
-      await expect.poll(async () => (await processed(left)).leader, { timeout: 20_000 }).toBeDefined();
-      await expectStoredUntilNow(30_000);
-      expect((await processed(left)).deadLetters).toBe(0);
-    },
-  );
+  it("hand all partitions to the remaining processor when the other one is killed", { timeout: 100_000 }, async () => {
+    const [left, killed] = processors as [Part, Part];
+    await expect.poll(() => partitionsOf(killed), { timeout: 20_000 }).toHaveLength(PARTITIONS / 2);
+    killed.command.child.kill("SIGKILL");
+    await killed.command.ended;
+    // Its session of 30 s has to end first.
+    await expect.poll(() => partitionsOf(left), { timeout: 60_000, interval: 500 }).toEqual(["0", "1", "2", "3"]);
+    await expect.poll(async () => (await processed(left)).leader, { timeout: 20_000 }).toBeDefined();
+    await expectStoredUntilNow(30_000);
+    expect((await processed(left)).deadLetters).toBe(0);
+  });
 
-  it("end with SIGTERM within 10 s and exit code 0, with every page that was served stored once", async () => {
+  it("end with SIGTERM within 10 s and exit code 0, with every served page stored once", async () => {
     for (const exporter of exporters) exporter.behave((_, response) => void response.writeHead(503).end());
     await expectStoredUntilNow(30_000);
-    // The hardest moment: the group rebalances, and waits for a member that is dead.
+    // The hardest moment: the group rebalances, and waits for a dead member.
     const short = start(["process"], "processor-2");
     await short.address();
     short.child.kill("SIGKILL");

@@ -14,7 +14,7 @@ const PAGE = dcgmPage({
   value: (_, gpu) => String(50 + 25 * gpu),
 });
 
-/** What is read of charges by the kind of their workloads. */
+/** The charges by the kind of their workloads. */
 interface Charges {
   readonly rows: readonly {
     readonly dimensions: { readonly workloadKind: string };
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe("gpu-ledger up", () => {
-  /** Everything on one machine, with one exporter to scrape every second. */
+  /** Everything on one machine, with one exporter that is scraped every second. */
   function configuration(listen = "127.0.0.1:0", server = {}): string {
     const { url } = exporter;
     return folder.write("c.yaml", {
@@ -48,7 +48,7 @@ describe("gpu-ledger up", () => {
 
   const statusOf = (address: string): Promise<SystemStatus> => getJson(`${address}/api/status`);
 
-  /** Waits until rows are stored; gives the address and the ids of the parts' processes. */
+  /** Waits until rows are stored; returns the address and the ids of the parts' processes. */
   async function untilItStores(up: RunningCommand): Promise<{ address: string; ids: Record<string, number> }> {
     const address = await up.address();
     await expect
@@ -85,7 +85,7 @@ describe("gpu-ledger up", () => {
     expectGone(up, ids);
   });
 
-  it("shows metrics to who brings their token, and keeps tokens of viewers in its own store", async () => {
+  it("shows metrics to a client with their token, and keeps tokens of viewers in its own store", async () => {
     const listen = `127.0.0.1:${await freePort()}`;
     const file = configuration(listen, { metricsToken: { env: "METRICS_TOKEN" } });
     const up = folder.start(["up", "--config", file], { env: { METRICS_TOKEN: "of-metrics" } });
@@ -102,7 +102,7 @@ describe("gpu-ledger up", () => {
     expect((await folder.run(["token", "list", "--config", plain])).stdout).toContain(
       "ops   administrator  all    valid",
     );
-    // From now on pages and the API want it.
+    // From now on pages and the API require it.
     const pagesOf = (authorization: string) =>
       Promise.all(
         ["/", "/api/v1/periods"].map(
@@ -116,7 +116,7 @@ describe("gpu-ledger up", () => {
   });
 
   it(
-    "charges the demo's past by its prices, to workloads whose pods are gone, and opens on what it comes to",
+    "charges the demo's past by its prices, to workloads whose pods are gone, and opens with the result",
     { timeout: 240_000 },
     async () => {
       const file = folder.write("demo.yaml", {
@@ -136,7 +136,7 @@ describe("gpu-ledger up", () => {
       await expect.poll(async () => sum(await heldHours()), { timeout: 180_000, interval: 1_000 }).toBeGreaterThan(60);
       const hours = await heldHours();
       expect(Object.keys(hours)).toEqual(expect.arrayContaining(["Deployment", "Job"]));
-      // Who is known by an exporter's label alone counts as a pod of its own.
+      // A holder with an exporter's label alone counts as a pod of its own.
       expect(hours["Pod"] ?? 0).toBeLessThan(0.02 * sum(hours));
       const page = await (await fetch(`${address}/?span=2d`)).text();
       expect(page).toContain("Demo:");
@@ -155,7 +155,7 @@ describe("gpu-ledger up", () => {
     expectGone(up, ids);
   });
 
-  it("starts each part again that is killed, and says how often", { timeout: 90_000 }, async () => {
+  it("starts each killed part again, and reports how often", { timeout: 90_000 }, async () => {
     const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
     const { address, ids } = await untilItStores(up);
     for (const id of Object.values(ids)) process.kill(id, "SIGKILL");
@@ -164,7 +164,7 @@ describe("gpu-ledger up", () => {
     await expect.poll(restarts, { timeout: 20_000 }).toEqual([1, 1, 1]);
     const { processes } = await statusOf(address);
     for (const [part, id] of Object.entries(ids)) expect(processes[part]?.id).not.toBe(id);
-    // What the new processor counts begins at 0.
+    // The new processor's counters begin at 0.
     await expect.poll(async () => (await fetch(`${address}/readyz`)).status, { timeout: 20_000 }).toBe(200);
     await expect
       .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
@@ -181,7 +181,7 @@ describe("gpu-ledger up", () => {
     await up.ended;
   });
 
-  it("says which address is taken, with exit code 1 and no process left", async () => {
+  it("reports the occupied address, with exit code 1 and no process left", async () => {
     const taken = createServer();
     await new Promise<void>((settle) => taken.listen(0, "127.0.0.1", settle));
     const listen = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
@@ -200,7 +200,7 @@ describe("gpu-ledger up", () => {
     }
   });
 
-  /** Whether a process of the command's group is there. */
+  /** Whether a process of the command's group still exists. */
   function groupLives({ processId }: RunningCommand): boolean {
     try {
       process.kill(-processId, 0);

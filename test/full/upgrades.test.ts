@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 beforeEach(async () => {
-  // As many partitions of samples as the fixtures have.
+  // The same number of partitions of samples as in the fixtures.
   const opened = await openTestBus({ samplePartitions: 2 });
   bus = opened.bus;
   cleanups.push(opened.close);
@@ -77,14 +77,14 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).toReversed()) await clean();
 });
 
-/** The tables of this release, with nothing in them. */
+/** The empty tables of this release. */
 async function openTables(): Promise<StoreClient> {
   const store = await createTestDatabase(`upgrades_${(databases += 1)}`, embedded);
   cleanups.push(() => store.close());
   return store;
 }
 
-/** A processor of this release; facts are read to their ends before its first sample. */
+/** A processor of this release; it reads facts to their ends before its first sample. */
 async function startProcessing(store: StoreClient) {
   const { facts, log: factsLog } = await startTestFacts(bus, store);
   cleanups.push(() => facts.stop());
@@ -98,11 +98,11 @@ async function waiting({ member }: Intake): Promise<number> {
   return (await member.lag()).reduce((sum, { messages }) => sum + messages, 0);
 }
 
-/** Waits until so many messages are stored. */
+/** Waits until `messages` messages are stored. */
 const untilStored = (log: ProcessorLog, messages: number): Promise<void> =>
   expect.poll(() => log.stored, { timeout: 20_000 }).toBe(messages);
 
-/** A scrape that failed, for a reason that may be none of this release's. */
+/** A failed scrape with a reason that this release may not have. */
 function failedScrape(reason: string): OutgoingMessage {
   const origin = { cluster: "test", node: "gpu-a", target: "http://gpu-a:9400/metrics", collector: "c-0" };
   const stable = encodeStable(origin, { exporter: "dcgm-exporter", columns: [], devices: [] });
@@ -116,7 +116,7 @@ function failedScrape(reason: string): OutgoingMessage {
 }
 
 describe.each(versions)("beside version %s", (version) => {
-  /** The columns that its processors know, by table. */
+  /** The columns of its processors, by table. */
   const columnsOf = new Map(
     insertsOf(version).map((insert) => [
       insert.table,
@@ -132,14 +132,14 @@ describe.each(versions)("beside version %s", (version) => {
     return Object.fromEntries(await Promise.all(tables)) as Record<string, readonly object[]>;
   }
 
-  it("processors of today make of its messages the rows that its own insert, and tables of today take these", async () => {
+  it("processors of today make the same rows of its messages as its own processors, and tables of today take these", async () => {
     const [theirs, ours] = [await openTables(), await openTables()];
     for (const insert of insertsOf(version)) await repeatInsert(embedded, theirs, insert);
     const messages = messagesOf(version).filter(({ topic }) => topic !== DEAD_LETTER_TOPIC);
     for (const { topic, ...message } of messages) await bus.send(topic, [message]);
     const { log, factsLog } = await startProcessing(ours);
     const samples = messages.filter(({ topic }) => topic === SAMPLES_TOPIC);
-    // A fixture's log has a message that is none; whether it is among those that were kept depends on when it was sent.
+    // A fixture's log has an invalid message. Whether it is among the kept ones depends on when it was sent.
     const poison = samples.filter(({ value }) => Buffer.from(value).toString() === "no scrape");
     await untilStored(log, samples.length - poison.length);
     await untilStored(factsLog, messages.length - samples.length);
@@ -150,7 +150,7 @@ describe.each(versions)("beside version %s", (version) => {
     expect(await rowsOfTables(ours)).toEqual(rows);
   });
 
-  it("today's up opens its data folder, alters its tables, stores all that its log has, and goes on", async () => {
+  it("today's up opens its data folder, alters its tables, stores its whole log, and continues", async () => {
     const { config, remove } = await unpackVersion(version);
     cleanups.push(remove);
     const folder = createCommandFolder();
@@ -188,7 +188,7 @@ describe.each(versions)("beside version %s", (version) => {
 describe("a collector of a later release", () => {
   const { scenario } = scenarioFiles().find(({ file }) => file === "whole-gpu.yaml")!;
 
-  it("whose messages have fields and metrics that processors do not know changes no bill", async () => {
+  it("changes no bill with messages that have unknown fields and metrics", async () => {
     const deliver = (messages: readonly PlacedMessage[]) => ({
       first: [messages.map((message) => ({ ...message, value: asNewer(message.topic, message.value) }))],
       late: [],
@@ -200,7 +200,7 @@ describe("a collector of a later release", () => {
     expect(newer.usage).toEqual(usage);
   });
 
-  it("is read: what is unknown is kept beside, and what is known is joined and stored", async () => {
+  it("is read: unknown metrics and kinds are stored unchanged, and known ones are joined and stored", async () => {
     const store = await openTables();
     const send = (topic: string, { value, ...message }: OutgoingMessage) =>
       bus.send(topic, [{ ...message, value: asNewer(topic, value!) }]);
@@ -233,7 +233,7 @@ describe("a collector of a later release", () => {
     ]);
   });
 
-  it("with facts of a newer schema is waited for: their partitions stop, others and the samples go on", async () => {
+  it("with facts of a newer schema is waited for: their partitions stop, others and the samples continue", async () => {
     const store = await openTables();
     const { facts, factsLog, log } = await startProcessing(store);
     const future = {
@@ -250,7 +250,7 @@ describe("a collector of a later release", () => {
     expect(log.passedOver).toEqual(["future-schema"]);
   });
 
-  it("with scrapes of a newer schema is waited for, and a processor that knows it takes up where the other stopped", async () => {
+  it("with scrapes of a newer schema is waited for, and a processor with that schema continues where the other stopped", async () => {
     const store = await openTables();
     const old = await startProcessing(store);
     const scrape = (sequence: number) => scrapeMessage({ node: "gpu-a", sequence, at: NOON + sequence * 30_000 });
@@ -270,7 +270,7 @@ describe("a collector of a later release", () => {
     expect([log.futures, log.deadLetters, old.log.deadLetters]).toEqual([0, [], []]);
   });
 
-  /** A processor of a release that knows the next schema of scrapes; its bytes are those of today's. */
+  /** A processor of a release with the next schema of scrapes; its bytes are those of today's. */
   async function startUpgraded(store: StoreClient, log: ProcessorLog): Promise<void> {
     const writer = createScrapeRowWriter();
     const intake = await startIntake({

@@ -14,7 +14,7 @@ let server: ApiServer;
 let bus: Bus;
 let said: SaidFacts;
 let closeBus: () => Promise<void>;
-/** How far all clocks have been turned, and the collector's alone. */
+/** The shift of all clocks, and that of the collector's clock alone. */
 let passedMillis = 0;
 let collectorAheadMillis = 0;
 const watchers: TestWatcher[] = [];
@@ -55,7 +55,7 @@ function gpuPod(name: string, phase = "Running"): KubernetesObject {
 }
 
 describe("an API server that is gone for an hour", () => {
-  it("ends what went meanwhile when it was last seen, and tells everything else again only where it changed", async () => {
+  it("ends removed objects at the time when they were last seen, and sends only changed objects again", async () => {
     for (const name of ["stays", "goes", "ends"]) server.put(gpuPod(name));
     const { watcher } = watch();
     await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
@@ -79,8 +79,8 @@ describe("an API server that is gone for an hour", () => {
   });
 });
 
-describe("what may not be read", () => {
-  it("one kind is missing and named with its verb and its cost, the others go on, and it comes when it may", async () => {
+describe("forbidden requests", () => {
+  it("one kind is missing and reported with its verb and its effect, the others continue, and it comes when it is allowed", async () => {
     server.access.withdraw("", "nodes");
     server.put(gpuPod("train-0"));
     const { watcher, log } = watch();
@@ -101,7 +101,7 @@ describe("what may not be read", () => {
     expect(log.allowed).toHaveLength(1);
   });
 
-  it("an owner that may not be got ends the chain and is named once", async () => {
+  it("an owner that may not be read ends the chain and is reported once", async () => {
     server.access.withdraw("batch", "jobs", "get");
     const owner = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-1", controller: true };
     for (const name of ["train-0", "train-1"]) {
@@ -114,7 +114,7 @@ describe("what may not be read", () => {
     expect(log.forbidden.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["get jobs.batch"]);
   });
 
-  it("without the lease nothing is watched, and the state says why", async () => {
+  it("without the lease nothing is watched, and the state has the reason", async () => {
     server.access.withdraw("coordination.k8s.io", "leases", "create");
     server.put(gpuPod("train-0"));
     const { watcher } = watch();
@@ -123,7 +123,7 @@ describe("what may not be read", () => {
     expect(said.workloads).toEqual([]);
   });
 
-  it("a token that is no longer accepted is asked for anew, in the election and in the watches", async () => {
+  it("a token that is no longer accepted is read again, in the election and in the watches", async () => {
     let token = "old";
     server.access.setTokens(["old"]);
     server.put(gpuPod("train-0"));
@@ -144,7 +144,7 @@ describe("streams and lists that break", () => {
     ["hold garbage", () => server.spoilWatches("}{ nothing\n")],
     ["stay silent", () => server.silenceWatches()],
     ["have expired", () => server.expireWatches()],
-  ])("watches that %s lose nothing: every pod is said, and every end", async (_, spoil) => {
+  ])("watches that %s lose nothing: every pod and every end becomes a fact", async (_, spoil) => {
     for (let i = 0; i < 12; i++) server.put(gpuPod(`pod-${i}`));
     watch();
     await vi.waitFor(() => expect(said.workloads).toHaveLength(12), LONG);
@@ -164,7 +164,7 @@ describe("streams and lists that break", () => {
     await vi.waitFor(() => expect(now()).toEqual(wanted), LONG);
   });
 
-  it("a list whose continue token expires, behind a server that asks for patience, is told in full", async () => {
+  it("a list whose continue token expires, behind a server that asks for a pause, is sent completely", async () => {
     server.troubles.refuseStreamingLists(400);
     server.troubles.fail({ status: 429, retryAfterSeconds: 1 }, 1, ({ path }) => path === "/api/v1/pods");
     server.troubles.expireContinueTokens(1);
@@ -176,7 +176,7 @@ describe("streams and lists that break", () => {
 });
 
 describe("clocks", () => {
-  it("that are apart by minutes: the server's times count, and the difference is measured", async () => {
+  it("that differ by minutes: the server's times count, and the difference is measured", async () => {
     collectorAheadMillis = -7 * 60_000;
     server.put(gpuPod("train-0"));
     const { watcher } = watch();
@@ -188,12 +188,12 @@ describe("clocks", () => {
     expect(Math.abs(said.workloads.at(-1)!.end!.atMillis - Date.now())).toBeLessThan(2_000);
   });
 
-  it("that went back make no former watcher of a new one: what it says is newer than all that was said", async () => {
+  it("that went back do not make a new watcher older: its facts are newer than all earlier ones", async () => {
     server.put(gpuPod("train-0"));
     const first = watch();
     await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
     await first.stop();
-    // The lease was lost with a backup that is older than it, and the clock stands a day before.
+    // The lease was lost with a backup that is older than it, and the clock is a day earlier.
     server.store.delete("coordination.k8s.io/leases", "gpu-ledger/watcher");
     passedMillis = -24 * HOUR;
     server.put(gpuPod("train-0", "Succeeded"));
@@ -203,8 +203,8 @@ describe("clocks", () => {
   });
 });
 
-describe("a former watcher that is still speaking", () => {
-  it("is older than whoever came after it, whatever it says and whenever that arrives", async () => {
+describe("a former watcher that still sends facts", () => {
+  it("is older than its successor, for any facts and any time of their arrival", async () => {
     server.put(gpuPod("train-0"));
     let open = (): void => {};
     let isHeld = false;
@@ -219,7 +219,7 @@ describe("a former watcher that is still speaking", () => {
     watch({ identity: "second" });
     await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
     open();
-    // It arrives behind what it came before.
+    // It arrives after the facts that it precedes.
     await vi.waitFor(() => expect(said.workloads.map(({ phase }) => phase).indexOf("Failed")).toBe(2), LONG);
     expect(said.workloads[2]!.epoch).toBeLessThan(said.workloads[1]!.epoch);
     const newest = said.workloads.toSorted(compareFacts).at(-1)!;

@@ -17,7 +17,7 @@ it.skipIf(!requirePart("promtool"))(
   async () => {
     const isAnew = process.env["ALERTS"] === "anew";
     const verdicts = openVerdicts({ isAnew });
-    // Where a case fails on rules in which nothing is changed, it proves nothing of a mutant.
+    // A case that fails on unchanged rules proves nothing about a mutant.
     for (const each of await failingCases(GROUPS, CASES, verdicts))
       expect({ name: each.name, failure: await failureOf({ groups: GROUPS, each }) }).toMatchObject({ failure: "" });
 

@@ -27,7 +27,7 @@ import { MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 
 const hasParts = requirePart("prometheus") && requirePart("alertmanager") && (await prepareKafka());
 const SEED = Number(process.env["TROUBLES_SEED"] ?? Date.now() % 1_000_000);
-/** Stages last as long as alerts need: fewer minutes are for a trial. */
+/** Stages last as long as alerts need; fewer minutes are for a trial. */
 const PACE = Number(process.env["SOAK_MINUTES"] ?? 120) / 120;
 const PAST_HOURS = 6;
 const HOSTILE_BYTES = 4_000_000;
@@ -37,8 +37,8 @@ const LIVE = `SELECT concat(uid, ' ', argMax(phase, order), ' ', argMax(node, or
   FROM (SELECT *, (epoch, version, ended, seen_at) AS order FROM workload_facts)
   WHERE cluster = 'demo' GROUP BY uid HAVING argMax(ended, order) = 0 ORDER BY pod`;
 
-/** Two hours of the stack beside bad neighbours: `npm run test:soak`. */
-describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbours (seed ${SEED})`, () => {
+/** Two hours of the stack beside bad neighbors: `npm run test:soak`. */
+describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors (seed ${SEED})`, () => {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-neighbours-"));
   let rolls = 0;
   const chance = (): number => roll(SEED, (rolls += 1));
@@ -48,7 +48,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
   let poison: PoisonProducer;
   let memory: MemoryOfParts;
   let startedAt: number;
-  /** Stages of which a hundredth of the scrapes took too long until they could be asked for. */
+  /** Stages in which a hundredth of the scrapes were available to queries too late. */
   const late: string[] = [];
 
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     await hostile?.stop();
   });
 
-  /** Runs a part of the soak for some minutes, then prints how fresh the samples were, and the alerts that fire. */
+  /** Runs a part of the soak for some minutes, then prints the freshness of the samples, and the firing alerts. */
   async function run(
     name: string,
     minutes: number,
@@ -118,7 +118,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     );
   }
 
-  /** The store's newest facts of pods are the API server's pods. */
+  /** Expects that the store's newest facts of pods are the API server's pods. */
   async function expectFactsToBeTrue(): Promise<void> {
     await cluster.settle();
     const known = async (): Promise<unknown> => (await stack.store.query<{ pod: string }>(LIVE)).map(({ pod }) => pod);
@@ -128,7 +128,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     });
   }
 
-  it("is as it should be while nobody troubles it", async () => {
+  it("is right without any trouble", async () => {
     expect(await run("quiet", 6)).toEqual([]);
     await expectFactsToBeTrue();
   });
@@ -141,7 +141,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     await expectFactsToBeTrue();
   });
 
-  it("reports an API server that answers nothing about pods", async () => {
+  it("reports an API server that returns nothing about pods", async () => {
     cluster.server.troubles.fail({ status: 500 }, Infinity, ({ path }) => path.includes("/pods"));
     cluster.server.endWatches("pods");
     expect(await run("no pods", 18)).toContain("GPULedgerApiServerSilent");
@@ -171,7 +171,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
     await expectFactsToBeTrue();
   });
 
-  it("has no alert left when all is quiet again", async () => {
+  it("has no alert left when all troubles have ended", async () => {
     hostile.setActive(false);
     poison.setActive(false);
     const alerts = await run("quiet", 16);
@@ -199,7 +199,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbour
   }
 });
 
-/** The demo's exporters, by the list that it offers to Prometheus. */
+/** The demo's exporters, from its list of targets for Prometheus. */
 async function exportersOf(demo: string): Promise<readonly { readonly url: string; readonly node: string }[]> {
   const answer = await fetch(`http://${demo}/api/demo/targets`);
   const groups = (await answer.json()) as readonly {
