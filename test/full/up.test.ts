@@ -200,7 +200,7 @@ describe("gpu-ledger up", () => {
     }
   });
 
-  /** Whether a process of the command's group still exists. */
+  /** True if a process of the command's group still exists. */
   function groupLives({ processId }: RunningCommand): boolean {
     try {
       process.kill(-processId, 0);

@@ -89,14 +89,14 @@ describe("pages", () => {
   });
 
   it.each([
-    { path: "/nothing", status: 404, says: "The overview" },
-    { path: "/?span=2026-13", status: 400, says: "2026-13" },
-    { path: "/?policy=unkept", status: 400, says: "whose charges are kept" },
-    { path: "/statement?period=soon", status: 400, says: "a month" },
-  ])("explains the problem of $path, and what to do next", async ({ path, status, says }) => {
+    { path: "/nothing", status: 404, text: "The overview" },
+    { path: "/?span=2026-13", status: 400, text: "2026-13" },
+    { path: "/?policy=unkept", status: 400, text: "whose charges are kept" },
+    { path: "/statement?period=soon", status: 400, text: "a month" },
+  ])("explains the problem of $path, and what to do next", async ({ path, status, text }) => {
     const answer = await server.get(path, FINANCE, { accept: "text/html" });
     expect(answer.statusCode).toBe(status);
-    expect(answer.body).toContain(says);
+    expect(answer.body).toContain(text);
     expect(answer.body).toContain('href="/"');
   });
 

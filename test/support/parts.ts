@@ -60,7 +60,7 @@ export async function installParts(): Promise<void> {
 }
 
 /**
- * Whether a program is on PATH. Where the program is missing, one line names it and how to get it, and the caller skips its
+ * True if a program is on PATH. Where the program is missing, one line names it and how to get it, and the caller skips its
  * suite. With `CI=true` a missing program is a failure.
  */
 export function requirePart(name: PartName): boolean {
@@ -73,7 +73,7 @@ export function requirePart(name: PartName): boolean {
   return false;
 }
 
-/** Whether a program is on PATH. */
+/** True if a program is on PATH. */
 export function isOnPath(command: string): boolean {
   return (process.env["PATH"] ?? "").split(delimiter).some((folder) => isExecutable(join(folder, command)));
 }

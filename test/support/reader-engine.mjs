@@ -1,5 +1,5 @@
-// Runs statements on a store's data as a user with given grants, row filters and settings, and prints what came of each. chDB knows the
-// one user `default`, whose rights stand in a file, and no CREATE USER: so the program's own addon is opened in a process of its own.
+// Runs statements on a store's data as a user with given grants, row filters and settings, and prints the results. chDB has only the
+// user `default`, with rights in a file, and no CREATE USER. So this process opens the program's own addon.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -47,7 +47,7 @@ const DATABASE = "gpu_ledger";
 
 /** The options of a stack. */
 export interface StackOptions {
-  /** Whether the broker has all of its heap from the start. */
+  /** True if the broker has all of its heap from the start. */
   readonly steady?: boolean;
   /** The demo's past; a week by default. */
   readonly history?: string;

@@ -28,7 +28,7 @@ function refusedIn(folder: string): readonly string[] {
   return diagnostics.flatMap(({ code, filename }) => (code.includes("no-restricted-imports") ? [filename] : []));
 }
 
-/** Whether a file of a room may import from another room, by the table: the allowed rooms, or the room itself and the rooms around it. */
+/** True if a file of a room may import from another room, by the table: the allowed rooms, or the room itself and the rooms around it. */
 function mayImport(room: string, other: string): boolean {
   const { imports } = ROOMS[room]!;
   if (imports.includes(other) || room === other) return true;

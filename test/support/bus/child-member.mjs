@@ -1,4 +1,4 @@
-// A member of a group that prints what it handles, and after a "!" what happens to it; see child-member.ts.
+// A member of a group. It prints the messages that it handles, and its own events after a "!"; see child-member.ts.
 import { openChildBus } from "./child-bus.mjs";
 
 const {
@@ -21,7 +21,7 @@ const member = await bus.consume({
       for (const message of messages) {
         const count = (counts.get(message.partition) ?? 0) + 1;
         counts.set(message.partition, count);
-        // Printed first: what was committed and not printed would be lost to the test where the member is killed in between.
+        // Printed first: if the member is killed in between, the test must not miss a committed message.
         say(Buffer.from(message.value ?? []).toString());
         if (count % commitEvery !== 0) continue;
         await member.commit(message, message.offset + 1);

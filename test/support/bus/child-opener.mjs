@@ -1,4 +1,4 @@
-// Opens a log again and again while another instance of this process writes to it. Prints nothing; ends when all is done.
+// Opens a log repeatedly while another instance of this process writes to it. Prints nothing, and ends at the end of its rounds.
 // Arguments: the build's module of the storage, the log's folder.
 const [module, folder] = process.argv.slice(2);
 const { openStorage } = await import(module);

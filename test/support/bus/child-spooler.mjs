@@ -1,4 +1,4 @@
-// Puts numbered messages into a spool whose bus does not answer and prints each that is durable; see bus-spool.test.ts.
+// Puts numbered messages into a spool whose bus does not answer, and prints each durable one; see bus-spool.test.ts.
 import { writeSync } from "node:fs";
 import { pino } from "pino";
 import { BusError } from "../../../dist/runtime/bus/bus.js";

@@ -1,4 +1,4 @@
-// Sends numbered messages for ever and prints the number of each that was acknowledged; see child-writer.ts.
+// Sends numbered messages forever and prints the number of each acknowledged one; see child-writer.ts.
 import { writeSync } from "node:fs";
 import { openChildBus } from "./child-bus.mjs";
 

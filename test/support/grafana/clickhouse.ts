@@ -54,7 +54,7 @@ export function remarks({ columns, rows }: Answer, { as }: ClickHouseQuery, { vi
   return shown.filter(({ field }) => !names.includes(field)).map(({ field }) => `there is no column ${field}`);
 }
 
-/** Whether an answer has no content: no row, or only NULL or NaN figures. */
+/** True if an answer has no content: no row, or only NULL or NaN figures. */
 export function isEmpty({ rows }: Answer): boolean {
   return rows.every((row) => row.every((value) => value === null));
 }

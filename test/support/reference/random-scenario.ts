@@ -143,7 +143,7 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
   .filter(isTold);
 
 /**
- * Whether a scenario determines what the exporter shows. The ledger ends an XID when a later pod is active, but the XID goes on in the scenario's
+ * True if a scenario determines what the exporter shows. The ledger ends an XID when a later pod is active, but the XID goes on in the scenario's
  * text. There the text puts no pod without known devices on such a GPU, because it does not define what the exporter shows of that GPU.
  */
 function isTold({ nodes, pods }: Scenario): boolean {

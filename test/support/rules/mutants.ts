@@ -47,7 +47,7 @@ const LONG_LINE = /^.*?(.{0,30}\[\S+ → .+?\].{0,30}).*$/;
 interface Change {
   readonly change: string;
   readonly rule: Rule;
-  /** Whether other rules may have the same line. */
+  /** True if other rules may have the same line. */
   readonly isLine: boolean;
 }
 

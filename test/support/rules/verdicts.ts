@@ -6,7 +6,7 @@ const FILE = "test/mutation/verdicts.json";
 
 /** Verdicts of promtool that are stored in the repository, by the digest of a play's files. */
 export interface Verdicts {
-  /** Whether a play passed; `undefined` where its files are new. */
+  /** The verdict of a play: true if it passed; `undefined` where its files are new. */
   of(files: PlayFiles): boolean | undefined;
   add(files: PlayFiles, isPassed: boolean): void;
   /** Writes the verdicts that were read or added since the file was opened. A verdict that no play needs is dropped. */

@@ -176,7 +176,7 @@ function isHeated(look: Look): boolean {
   );
 }
 
-/** Whether a pod's load was below a threshold on average over a time, or over the part of it in which the pod ran. */
+/** True if a pod's load was below a threshold on average over a time, or over the part of it in which the pod ran. */
 function meansBelow(threshold: number, millis: number): (look: Look) => boolean {
   return ({ fleet, labels, at }) => {
     const pod = podNamed(fleet, labels, at - MINUTE);

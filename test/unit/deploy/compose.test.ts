@@ -15,7 +15,7 @@ function waitsFor(name: string): readonly string[] {
   return Object.keys(services[name]?.depends_on ?? {}).flatMap((each) => [each, ...waitsFor(each)]);
 }
 
-/** Whether a service starts whenever another one does. */
+/** True if a service starts whenever another one does. */
 function startsWith(service: ComposeService, other: ComposeService): boolean {
   return service.profiles === undefined || (other.profiles ?? []).some((each) => service.profiles!.includes(each));
 }

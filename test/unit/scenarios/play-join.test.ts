@@ -83,7 +83,7 @@ describe("a played scenario", () => {
     ).toEqual(new Set([0.2, 0.1]));
   });
 
-  it("is joined by annotation, by claim and by group if the scenario says so", () => {
+  it("is joined by annotation, by claim and by group according to the scenario's evidence", () => {
     const pod = (name: string, gpu: number, given: object): object => ({
       name,
       namespace: "lab",

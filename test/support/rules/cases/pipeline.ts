@@ -27,7 +27,7 @@ function whileTrue(
   };
 }
 
-/** Whether gpu-ledger's own data is complete, fresh and right. */
+/** Alerts about gpu-ledger itself: data that is incomplete, late or wrong. */
 export const PIPELINE_CASES: readonly RuleCase[] = [
   whileTrue(
     "GPULedgerDown",

@@ -48,7 +48,7 @@ const UNNAMED: ExpectedAlert = {
   },
 };
 
-/** Whether the fleet has telemetry, and whether the telemetry is right. */
+/** Alerts about missing or wrong telemetry of the fleet. */
 export const TELEMETRY_CASES: readonly RuleCase[] = [
   {
     name: "GPUExporterDown fires five minutes after an exporter stopped answering, and ends when it answers",

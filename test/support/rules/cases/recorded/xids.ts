@@ -21,7 +21,7 @@ const EXPORTERS: readonly { readonly node: string; readonly up: string; readonly
   { node: "just-begun", up: "0x60 1x200", isBelieved: false },
 ];
 
-/** What is recorded of XIDs, each step by itself. */
+/** The recorded series of XIDs, step by step. */
 export const XID_STEP_CASES: readonly RuleCase[] = [
   ...[
     { record: "gpu:xid_counted:count", give: counted },
