@@ -11,8 +11,8 @@ it.skipIf(!requirePart("promtool"))(
     const trial = await tryOn(createFleet({ seed: 1, gpus: 48 }), Date.UTC(2026, 10, 3), 24, play);
     process.stdout.write(`${tableOf(trial)}\n`);
     expect(trial.faults.filter(({ minutes }) => minutes === undefined)).toEqual([]);
-    expect(trial.told.filter(({ reason }) => reason === undefined)).toEqual([]);
-    expect(new Set(trial.told.map(({ alert }) => alert))).toEqual(
+    expect(trial.firings.filter(({ reason }) => reason === undefined)).toEqual([]);
+    expect(new Set(trial.firings.map(({ alert }) => alert))).toEqual(
       new Set([
         "GPUAllocatedIdle",
         "GPUDisappeared",

@@ -156,7 +156,7 @@ describe.skipIf(!hasParts)("alerts from exporters over Prometheus and Alertmanag
   }
 
   /** The notifications so far: receiver, state, alert and pod or GPU. */
-  const told = (): readonly string[] =>
+  const notifications = (): readonly string[] =>
     webhook.received.map(({ to, notification }) => `${to}: ${lineOf(notification)}`);
 
   /** Waits until nothing has come for as long as alert, inhibition and notification take together. */
@@ -169,9 +169,9 @@ describe.skipIf(!hasParts)("alerts from exporters over Prometheus and Alertmanag
 
   it("an idle notebook gives one notification, to its team alone, with owner, cost and links", async () => {
     const { namespace, name, team, workload } = notebook.pod;
-    await expect.poll(told, SOON).toHaveLength(1);
+    await expect.poll(notifications, SOON).toHaveLength(1);
     await untilQuiet();
-    expect(told()).toEqual([`${team}: firing GPUAllocatedIdle ${name}`]);
+    expect(notifications()).toEqual([`${team}: firing GPUAllocatedIdle ${name}`]);
     const [alert, ...others] = webhook.received[0]!.notification.alerts;
     expect(others).toEqual([]);
     expect(alert!.labels).toEqual({
@@ -205,10 +205,13 @@ describe.skipIf(!hasParts)("alerts from exporters over Prometheus and Alertmanag
     const { name, team } = notebook.pod;
     const [{ node: on, gpu }] = notebook.slots as [RunningPod["slots"][0]];
     changes.push(setValue("DCGM_FI_DEV_GPU_UTIL", on.gpus[gpu]!.uuid, 97));
-    await expect.poll(told, SOON).toContain(`${team}: resolved GPUAllocatedIdle ${name}`);
+    await expect.poll(notifications, SOON).toContain(`${team}: resolved GPUAllocatedIdle ${name}`);
     await untilQuiet();
     // The mean of an hour with idle time is low for a while. It is the same waste, so there is no other notification.
-    expect(told()).toEqual([`${team}: firing GPUAllocatedIdle ${name}`, `${team}: resolved GPUAllocatedIdle ${name}`]);
+    expect(notifications()).toEqual([
+      `${team}: firing GPUAllocatedIdle ${name}`,
+      `${team}: resolved GPUAllocatedIdle ${name}`,
+    ]);
   });
 
   it("a GPU that falls off the bus pages the platform once and inhibits its own heat alert, and no other GPU's", async () => {
@@ -221,7 +224,7 @@ describe.skipIf(!hasParts)("alerts from exporters over Prometheus and Alertmanag
     );
     await expect.poll(() => webhook.received.length - before, SOON).toBe(2);
     await untilQuiet();
-    expect(told().slice(before).toSorted()).toEqual([
+    expect(notifications().slice(before).toSorted()).toEqual([
       `platform: firing GPUXidHardwareFault ${faulty}`,
       `platform: firing HighGPUTemperature ${warm}`,
     ]);
@@ -254,7 +257,7 @@ function targetLabels({ name, exporterPod }: FleetNode): Readonly<Record<string,
 }
 
 /** The recorded past of Prometheus: the activity of devices and pods, and the exporters' `up`. */
-function pastOf({ nodes }: Fleet, pods: readonly PlacedPod[]): readonly PastSeries[] {
+function pastOf({ nodes }: Fleet, pods: readonly RunningPod[]): readonly PastSeries[] {
   const began = Date.now() / 1000;
   const ofExporters = nodes.flatMap((node): PastSeries[] => {
     const { instance, cluster } = targetLabels(node) as { instance: string; cluster: string };

@@ -203,8 +203,8 @@ describe.skipIf(!hasParts)("alerts joined with the series of two processors abou
       (await prometheus.query(FIRING)).map(({ metric }) => owned(metric)).toSorted();
     await expect.poll(firing, SOON).toEqual(OWNED);
     const alerts = (await prometheus.alerts()).filter(({ labels }) => labels["alertname"] === "GPUAllocatedIdle");
-    const told = alerts.map(({ labels, annotations }) => `${placeOf(labels)} at ${annotations["cost_per_hour"]}`);
-    expect(told.toSorted()).toEqual(priced(2));
+    const shown = alerts.map(({ labels, annotations }) => `${placeOf(labels)} at ${annotations["cost_per_hour"]}`);
+    expect(shown.toSorted()).toEqual(priced(2));
     const scraped = (await prometheus.query("gpu_workload_info")).map(({ metric }) => ({
       place: placeOf({ ...metric, namespace: metric["exported_namespace"]!, pod: metric["exported_pod"]! }),
       by: `${metric["namespace"]}/${metric["pod"]?.replace(/\d$/, "N")}`,

@@ -166,12 +166,12 @@ describe.skipIf(!ready)("the chart", () => {
   it("passes on every key of the annotated example", async () => {
     const example = parse(readFileSync("config/gpu-ledger.example.yaml", "utf8")) as Record<string, unknown>;
     const { objects, text } = await renderChart({ ...LEAST, config: example });
-    const told = (name: string): unknown =>
+    const parsedConfigOf = (name: string): unknown =>
       parse(findIn<V1ConfigMap>({ objects, text }, "ConfigMap", name).data!["gpu-ledger.yaml"]!);
     const { collector, kubernetes, data, ...others } = example;
-    expect(told("gpu-ledger-processor")).toMatchObject(others);
+    expect(parsedConfigOf("gpu-ledger-processor")).toMatchObject(others);
     const { cluster, log, bus, server, tracing, metrics } = others;
-    expect(told("gpu-ledger-collector")).toMatchObject({
+    expect(parsedConfigOf("gpu-ledger-collector")).toMatchObject({
       cluster,
       log,
       bus,

@@ -183,8 +183,10 @@ describe("the books of a billing period", () => {
     const hour = { from: Date.UTC(2026, 2, 31, 22), until: Date.UTC(2026, 2, 31, 23) };
     const ofTeam = (team: string) => [{ dimension: "team", values: [team] }];
     const question = { policy: "default", kind: "showback", span: { name: "an hour", ...hour } } as const;
-    const told = await explain(books.store, { ...question, where: ofTeam("nlp") });
-    expect(told.lines).toMatchObject([{ isCorrection: true, billingPeriod: "2026-04", pod: "n-0", segment: {} }]);
+    const explanation = await explain(books.store, { ...question, where: ofTeam("nlp") });
+    expect(explanation.lines).toMatchObject([
+      { isCorrection: true, billingPeriod: "2026-04", pod: "n-0", segment: {} },
+    ]);
     // By the month in which it is booked, it is on the statement of April, with another hour's.
     const period = periodOf(Date.UTC(2026, 3, 1));
     const booked = { policy: "default", kind: "chargeback", span: period, where: ofTeam("nlp") } as const;

@@ -139,7 +139,7 @@ describe("the history of the demo fleet", () => {
     return read<Scrape>(SAMPLES_TOPIC, (bytes) => decoder.decode(bytes));
   }
   /** The facts of ended pods. */
-  async function told(): Promise<WorkloadFact[]> {
+  async function endedPods(): Promise<WorkloadFact[]> {
     const facts = await read<WorkloadFact>(WORKLOADS_TOPIC, decodeWorkload);
     return facts.filter(({ end }) => end !== undefined);
   }
@@ -177,7 +177,7 @@ describe("the history of the demo fleet", () => {
 
   test("has the facts of the ended pods, and at a second start only those that ended in the gap", async () => {
     await run(NOW);
-    const first = await told();
+    const first = await endedPods();
     expect(first.length).toBeGreaterThan(5);
     for (const { end } of first) {
       expect(end!.atMillis).toBeGreaterThan(NOW - 26 * HOUR_MILLIS);
@@ -185,11 +185,11 @@ describe("the history of the demo fleet", () => {
     }
     const later = NOW + 12 * HOUR_MILLIS;
     await run(later);
-    const gap = (await told()).filter(({ end }) => end!.atMillis > NOW);
+    const gap = (await endedPods()).filter(({ end }) => end!.atMillis > NOW);
     expect(gap.length).toBeGreaterThan(0);
-    expect(await told()).toHaveLength(first.length + gap.length);
+    expect(await endedPods()).toHaveLength(first.length + gap.length);
     await run(later);
-    expect(await told()).toHaveLength(first.length + gap.length);
+    expect(await endedPods()).toHaveLength(first.length + gap.length);
   });
 
   test("leaves out the time for which the fleet was live", async () => {

@@ -7,7 +7,7 @@ import { compareFacts, type FactEnd, type FactOrigin } from "../../domain/fact.t
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { createRandomTroubles, TROUBLED_GROUP } from "../support/kubernetes/random-troubles.ts";
 import { openTestBus } from "../support/pipeline.ts";
-import { followSaid, startTestWatcher, type SaidFacts } from "../support/watcher.ts";
+import { followFacts, startTestWatcher, type SentFacts } from "../support/watcher.ts";
 
 const SEED = Number(process.env["TROUBLES_SEED"] ?? Date.now() % 1_000_000);
 const STEPS = 600;
@@ -44,10 +44,10 @@ interface Truth {
   readonly status: { readonly phase: string };
 }
 
-type Said = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
+type AnyFact = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
 
 /** A short text for the newest fact of each object, by the order of facts; ended objects are left out. */
-function held<Fact extends Said>(facts: readonly Fact[], word: (fact: Fact) => string): readonly string[] {
+function held<Fact extends AnyFact>(facts: readonly Fact[], word: (fact: Fact) => string): readonly string[] {
   const newest = new Map<string, Fact>();
   for (const fact of facts) {
     const former = newest.get(fact.uid);
@@ -61,8 +61,8 @@ it(`a watcher ends with facts equal to the truth, for any troubles of an API ser
   cleanups.push(() => server.stop());
   const { bus, close }: { bus: Bus; close: () => Promise<void> } = await openTestBus();
   cleanups.push(close);
-  const said: SaidFacts = await followSaid(bus);
-  cleanups.push(() => said.close());
+  const sent: SentFacts = await followFacts(bus);
+  cleanups.push(() => sent.close());
   const watcher = startTestWatcher(server, bus, {});
   cleanups.push(() => watcher.stop());
 
@@ -99,12 +99,12 @@ it(`a watcher ends with facts equal to the truth, for any troubles of an API ser
   expect(server.store.count("pods")).toBeGreaterThan(0);
   await vi.waitFor(
     () => {
-      expect(held(said.workloads, ({ name, phase }) => `${name} ${phase}`)).toEqual(
+      expect(held(sent.workloads, ({ name, phase }) => `${name} ${phase}`)).toEqual(
         truth("pods", ({ metadata, status }) => `${metadata.name} ${status.phase}`),
       );
       expect(
         held(
-          said.cluster.filter((fact) => fact.kind === "Gang"),
+          sent.cluster.filter((fact) => fact.kind === "Gang"),
           ({ name, body }) => `${name} ${body.size}`,
         ),
       ).toEqual(truth(`${TROUBLED_GROUP}/podgroups`, ({ metadata, spec }) => `${metadata.name} ${spec.minMember}`));

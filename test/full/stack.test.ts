@@ -77,13 +77,13 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
     await producer.connect();
     await producer.send({ topic: SAMPLES_TOPIC, messages: [{ value: "no scrape" }] });
     await producer.disconnect();
-    const told = async (): Promise<unknown> => {
+    const alertLabels = async (): Promise<unknown> => {
       const answer = await fetch(`${stack.alertmanager.url}/api/v2/alerts`);
       const alerts = (await answer.json()) as readonly { readonly labels: Readonly<Record<string, string>> }[];
       return alerts.find(({ labels }) => labels["alertname"] === "GPULedgerDeadLetters")?.labels;
     };
     await expect
-      .poll(told, { timeout: 4 * MINUTE, interval: 2_000 })
+      .poll(alertLabels, { timeout: 4 * MINUTE, interval: 2_000 })
       .toMatchObject({ job: "gpu-ledger", severity: "warning", notify: "ticket" });
   });
 

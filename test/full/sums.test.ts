@@ -213,19 +213,19 @@ describe("sums of published charges", () => {
     await playScenario(store, scenario);
     const { start, end } = scenario.period;
     const question = { ...QUESTION, span: { name: "", from: start, until: end } };
-    const told = await explain(store, question, { chooseTable: sums.at("played") });
-    expect(told.lines.length).toBeGreaterThan(3);
-    expect(told).toEqual(await explain(store, question));
+    const explanation = await explain(store, question, { chooseTable: sums.at("played") });
+    expect(explanation.lines.length).toBeGreaterThan(3);
+    expect(explanation).toEqual(await explain(store, question));
   });
 
   it("find the lines with the highest cost, the first ones of equal cost", async () => {
     for (let hour = 0; hour < 60; hour += 1) await book(MARCH_1 + hour * HOUR, hour === 30 ? 9 : hour % 12 < 3 ? 7 : 5);
     await sums.at("hours")(QUESTION, []);
     await sums.made();
-    const told = await explain(store, QUESTION, { chooseTable: sums.at("days") });
-    const hours = told.lines.map(({ from }) => (Date.parse(from) - MARCH_1) / HOUR);
+    const explanation = await explain(store, QUESTION, { chooseTable: sums.at("days") });
+    const hours = explanation.lines.map(({ from }) => (Date.parse(from) - MARCH_1) / HOUR);
     expect(hours).toEqual([30, 0, 1, 2, 12, 13, 14, 24, 25, 26]);
-    expect(told).toEqual(await explain(store, QUESTION));
+    expect(explanation).toEqual(await explain(store, QUESTION));
   });
 });
 

@@ -178,8 +178,10 @@ describe.each(versions)("beside version %s", (version) => {
     const ask = (sql: string): Promise<string> => run(store, sql.replaceAll("FROM ", `FROM ${config.store.database}.`));
     const { positions } = contentOf(version);
     const sent = positions.filter(({ topic }) => topic === SAMPLES_TOPIC).reduce((sum, { high }) => sum + high, 0);
-    const buried = positions.find(({ topic }) => topic === DEAD_LETTER_TOPIC)!.high;
-    expect(await ask("SELECT count() FROM scrapes FINAL WHERE collector != 'new'")).toBe(String(sent - buried));
+    const deadLetterCount = positions.find(({ topic }) => topic === DEAD_LETTER_TOPIC)!.high;
+    expect(await ask("SELECT count() FROM scrapes FINAL WHERE collector != 'new'")).toBe(
+      String(sent - deadLetterCount),
+    );
     expect(Number(await ask("SELECT count() FROM gpu_samples WHERE hostname = 'gpu-node-7'"))).toBeGreaterThan(1);
     expect(await ask("SELECT name FROM migrations ORDER BY name")).toBe(MIGRATIONS.join("\n"));
   }, 120_000);

@@ -5,14 +5,14 @@ import { compareFacts } from "../../domain/fact.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { systemClock, type Clock } from "../../runtime/clock.ts";
 import { openTestBus } from "../support/pipeline.ts";
-import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+import { followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
 const LONG = { timeout: 30_000, interval: 10 };
 
 let server: ApiServer;
 let bus: Bus;
-let said: SaidFacts;
+let sent: SentFacts;
 let closeBus: () => Promise<void>;
 /** The shift of all clocks, and that of the collector's clock alone. */
 let passedMillis = 0;
@@ -29,11 +29,11 @@ beforeEach(async () => {
   collectorAheadMillis = 0;
   server = await startApiServer({ bookmarkMillis: 50, now: () => Date.now() + passedMillis });
   ({ bus, close: closeBus } = await openTestBus());
-  said = await followSaid(bus);
+  sent = await followFacts(bus);
 });
 afterEach(async () => {
   await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()));
-  await said.close();
+  await sent.close();
   await closeBus();
   await server.stop();
 });
@@ -58,7 +58,7 @@ describe("an API server that is gone for an hour", () => {
   it("ends removed objects at the time when they were last seen, and sends only changed objects again", async () => {
     for (const name of ["stays", "goes", "ends"]) server.put(gpuPod(name));
     const { watcher } = watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(3), LONG);
     const lostAt = Date.now();
     await server.goAway();
     await vi.waitFor(() => expect(watcher.state().watching).toBe(false), LONG);
@@ -67,14 +67,14 @@ describe("an API server that is gone for an hour", () => {
     server.put(gpuPod("comes"));
     passedMillis = HOUR;
     await server.comeBack();
-    await vi.waitFor(() => expect(said.ofPod("comes")).toHaveLength(1), LONG);
-    await vi.waitFor(() => expect(said.ofPod("goes").at(-1)?.end).toBeDefined(), LONG);
-    const { end } = said.ofPod("goes").at(-1)!;
+    await vi.waitFor(() => expect(sent.ofPod("comes")).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.ofPod("goes").at(-1)?.end).toBeDefined(), LONG);
+    const { end } = sent.ofPod("goes").at(-1)!;
     expect(end!.inferred).toBe(true);
     expect(Math.abs(end!.atMillis - lostAt)).toBeLessThan(1_500);
-    expect(said.ofPod("ends").at(-1)).toMatchObject({ phase: "Succeeded" });
-    expect(said.ofPod("comes")[0]!.seenAtMillis).toBeGreaterThanOrEqual(lostAt + HOUR);
-    expect(said.ofPod("stays")).toHaveLength(1);
+    expect(sent.ofPod("ends").at(-1)).toMatchObject({ phase: "Succeeded" });
+    expect(sent.ofPod("comes")[0]!.seenAtMillis).toBeGreaterThanOrEqual(lostAt + HOUR);
+    expect(sent.ofPod("stays")).toHaveLength(1);
     expect(watcher.state().failure).toBeUndefined();
   });
 });
@@ -84,7 +84,7 @@ describe("forbidden requests", () => {
     server.access.withdraw("", "nodes");
     server.put(gpuPod("train-0"));
     const { watcher, log } = watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     expect(watcher.state().missing).toEqual([
       { verb: "list", resource: "nodes", without: expect.stringContaining("no type, zone, pool or price") as string },
     ]);
@@ -96,7 +96,7 @@ describe("forbidden requests", () => {
       status: { capacity: { "nvidia.com/gpu": "8" } },
     } as KubernetesObject);
     server.access.restore();
-    await vi.waitFor(() => expect(said.inventory).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.inventory).toHaveLength(1), LONG);
     expect(watcher.state().missing).toEqual([]);
     expect(log.allowed).toHaveLength(1);
   });
@@ -109,8 +109,8 @@ describe("forbidden requests", () => {
       server.put({ ...pod, metadata: { ...pod.metadata, ownerReferences: [{ ...owner, uid: `job-${name}` }] } });
     }
     const { log } = watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
-    expect(said.workloads[0]).toMatchObject({ ownersTruncated: true, workload: { kind: "Job", name: "train" } });
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(2), LONG);
+    expect(sent.workloads[0]).toMatchObject({ ownersTruncated: true, workload: { kind: "Job", name: "train" } });
     expect(log.forbidden.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["get jobs.batch"]);
   });
 
@@ -120,7 +120,7 @@ describe("forbidden requests", () => {
     const { watcher } = watch();
     await vi.waitFor(() => expect(watcher.state().failure).toContain("leases"), LONG);
     expect(watcher.state().watching).toBe(false);
-    expect(said.workloads).toEqual([]);
+    expect(sent.workloads).toEqual([]);
   });
 
   it("a token that is no longer accepted is read again, in the election and in the watches", async () => {
@@ -128,12 +128,12 @@ describe("forbidden requests", () => {
     server.access.setTokens(["old"]);
     server.put(gpuPod("train-0"));
     const { log } = watch({ token: () => token });
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     server.access.setTokens(["new"]);
     token = "new";
     server.endWatches();
     server.put(gpuPod("train-1"));
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(2), LONG);
     expect(log.epochs).toHaveLength(1);
   });
 });
@@ -147,13 +147,13 @@ describe("streams and lists that break", () => {
   ])("watches that %s lose nothing: every pod and every end becomes a fact", async (_, spoil) => {
     for (let i = 0; i < 12; i++) server.put(gpuPod(`pod-${i}`));
     watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(12), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(12), LONG);
     spoil();
     for (let i = 0; i < 6; i++) server.delete(gpuPod(`pod-${i}`));
     for (let i = 6; i < 12; i++) server.put(gpuPod(`pod-${i}`, "Failed"));
     for (let i = 12; i < 18; i++) server.put(gpuPod(`pod-${i}`));
     const now = (): string[] =>
-      Array.from({ length: 18 }, (__, i) => said.ofPod(`pod-${i}`).toSorted(compareFacts).at(-1)).map((fact) =>
+      Array.from({ length: 18 }, (__, i) => sent.ofPod(`pod-${i}`).toSorted(compareFacts).at(-1)).map((fact) =>
         fact === undefined ? "unsaid" : fact.end !== undefined ? "ended" : fact.phase,
       );
     const wanted = [
@@ -170,8 +170,8 @@ describe("streams and lists that break", () => {
     server.troubles.expireContinueTokens(1);
     for (let i = 0; i < 23; i++) server.put(gpuPod(`pod-${i}`));
     watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(23), LONG);
-    expect(new Set(said.workloads.map(({ uid }) => uid)).size).toBe(23);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(23), LONG);
+    expect(new Set(sent.workloads.map(({ uid }) => uid)).size).toBe(23);
   });
 });
 
@@ -180,26 +180,26 @@ describe("clocks", () => {
     collectorAheadMillis = -7 * 60_000;
     server.put(gpuPod("train-0"));
     const { watcher } = watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     expect(Math.abs(watcher.state().clockSkewMillis - 7 * 60_000)).toBeLessThan(2_000);
-    expect(Math.abs(said.workloads[0]!.seenAtMillis - Date.now())).toBeLessThan(2_000);
+    expect(Math.abs(sent.workloads[0]!.seenAtMillis - Date.now())).toBeLessThan(2_000);
     server.delete(gpuPod("train-0"));
-    await vi.waitFor(() => expect(said.workloads.at(-1)?.end).toBeDefined(), LONG);
-    expect(Math.abs(said.workloads.at(-1)!.end!.atMillis - Date.now())).toBeLessThan(2_000);
+    await vi.waitFor(() => expect(sent.workloads.at(-1)?.end).toBeDefined(), LONG);
+    expect(Math.abs(sent.workloads.at(-1)!.end!.atMillis - Date.now())).toBeLessThan(2_000);
   });
 
   it("that went back do not make a new watcher older: its facts are newer than all earlier ones", async () => {
     server.put(gpuPod("train-0"));
     const first = watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     await first.stop();
     // The lease was lost with a backup that is older than it, and the clock is a day earlier.
     server.store.delete("coordination.k8s.io/leases", "gpu-ledger/watcher");
     passedMillis = -24 * HOUR;
     server.put(gpuPod("train-0", "Succeeded"));
     watch({ identity: "second" });
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
-    expect(compareFacts(said.workloads[1]!, said.workloads[0]!)).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(2), LONG);
+    expect(compareFacts(sent.workloads[1]!, sent.workloads[0]!)).toBeGreaterThan(0);
   });
 });
 
@@ -210,19 +210,19 @@ describe("a former watcher that still sends facts", () => {
     let isHeld = false;
     const opened = new Promise<void>((resolve) => (open = resolve));
     const first = watch({ identity: "first", gate: () => (isHeld ? opened : Promise.resolve()) });
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     isHeld = true;
     server.put(gpuPod("train-0", "Failed"));
     await new Promise((resolve) => setTimeout(resolve, 200));
     first.setCutOff(true);
     server.put(gpuPod("train-0"));
     watch({ identity: "second" });
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(2), LONG);
     open();
     // It arrives after the facts that it precedes.
-    await vi.waitFor(() => expect(said.workloads.map(({ phase }) => phase).indexOf("Failed")).toBe(2), LONG);
-    expect(said.workloads[2]!.epoch).toBeLessThan(said.workloads[1]!.epoch);
-    const newest = said.workloads.toSorted(compareFacts).at(-1)!;
+    await vi.waitFor(() => expect(sent.workloads.map(({ phase }) => phase).indexOf("Failed")).toBe(2), LONG);
+    expect(sent.workloads[2]!.epoch).toBeLessThan(sent.workloads[1]!.epoch);
+    const newest = sent.workloads.toSorted(compareFacts).at(-1)!;
     expect(newest.phase).toBe("Running");
   });
 });

@@ -115,10 +115,10 @@ describe("gpu-ledger inspect", () => {
     ["an unknown state", ["explain", "--state", "foo"], "Allowed choices are active, idle, waiting"],
     ["an unknown dimension", ["report", "--where", "foo=bar"], "foo is no dimension; there are team, costCenter"],
     ["an unknown command", ["ponder"], "unknown command 'ponder'"],
-  ])("answers %s with one line and exit code 2", async (_, args, said) => {
+  ])("answers %s with one line and exit code 2", async (_, args, sentence) => {
     const { code, stdout, stderr } = await folder.call(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(sentence);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 });

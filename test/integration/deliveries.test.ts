@@ -341,8 +341,9 @@ describe("deliveries", () => {
     expect(reasons).toContain("it answered 403: Bearer … … …");
     expect(reasons).toContain("it cannot be reached: ECONNREFUSED");
     const rows = await store.query("SELECT * FROM deliveries");
-    const told = JSON.stringify([rows, list, world.log]);
-    for (const secret of [...Object.values(SECRETS), "secret-path", "secret-key"]) expect(told).not.toContain(secret);
+    const visible = JSON.stringify([rows, list, world.log]);
+    for (const secret of [...Object.values(SECRETS), "secret-path", "secret-key"])
+      expect(visible).not.toContain(secret);
   });
 
   it("fail with a message if a folder is missing", async () => {

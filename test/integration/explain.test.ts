@@ -30,32 +30,34 @@ describe("an explanation", () => {
   });
 
   it("leads from a team's sum over states, owners, prices, workloads and evidence to the samples, each with the whole sum", async () => {
-    const told = await explain(store, of({ team: "vision" }));
-    expect(told).toMatchObject({ gpuHours: "1", cost: "7.2", unpricedGpuHours: "0" });
-    expect(told.states.map(({ state, payer, cost }) => `${state} ${payer} ${cost}`).toSorted()).toEqual([
+    const explanation = await explain(store, of({ team: "vision" }));
+    expect(explanation).toMatchObject({ gpuHours: "1", cost: "7.2", unpricedGpuHours: "0" });
+    expect(explanation.states.map(({ state, payer, cost }) => `${state} ${payer} ${cost}`).toSorted()).toEqual([
       "active holder 2.79",
       "idle holder 2.79",
       "unobserved holder 1.62",
     ]);
-    expect(told.owners.map(({ team, rule, cost }) => [team, rule, cost])).toEqual([
+    expect(explanation.owners.map(({ team, rule, cost }) => [team, rule, cost])).toEqual([
       ["vision", "namespaceLabel team", "7.2"],
     ]);
-    expect(told.prices.map(({ price, since, gpuHours }) => [price, since, gpuHours])).toEqual([
+    expect(explanation.prices.map(({ price, since, gpuHours }) => [price, since, gpuHours])).toEqual([
       ["NVIDIA-L4 from 2026-01-01", "2026-03-02T00:00:00Z", "1"],
     ]);
-    expect(told.workloads.map(({ workload, pods, cost }) => [workload, pods, cost])).toEqual([["train-0", 1, "7.2"]]);
-    expect(told.evidence.map(({ attribution, cost }) => [attribution, cost])).toEqual([["label", "7.2"]]);
+    expect(explanation.workloads.map(({ workload, pods, cost }) => [workload, pods, cost])).toEqual([
+      ["train-0", 1, "7.2"],
+    ]);
+    expect(explanation.evidence.map(({ attribution, cost }) => [attribution, cost])).toEqual([["label", "7.2"]]);
     // Samples cover the time until 00:31:30 and from 00:45:00 on: 1,890 s and 900 s.
-    const gap = told.lines.find(({ state }) => state === "unobserved")!;
+    const gap = explanation.lines.find(({ state }) => state === "unobserved")!;
     expect(gap).toMatchObject({ gpu: 0, share: "1", segment: { coveredMillis: 2_790_000, activityPpm: 500_000 } });
   });
 
   it("of a month has the lines that were booked in it", async () => {
     const booked = (name: string) =>
       explain(store, { ...of({ team: "vision" }), kind: "chargeback", span: readPeriod(name)! });
-    const told = await booked("2026-03");
-    expect(told).toMatchObject({ cost: "7.2" });
-    expect(explanationText(told, "USD")).toContain("vision, 2026-03: 1 GPU-hours, 7.2 USD");
+    const explanation = await booked("2026-03");
+    expect(explanation).toMatchObject({ cost: "7.2" });
+    expect(explanationText(explanation, "USD")).toContain("vision, 2026-03: 1 GPU-hours, 7.2 USD");
     expect(await booked("2026-04")).toMatchObject({ gpuHours: "0", lines: [] });
   });
 
@@ -70,14 +72,14 @@ describe("an explanation", () => {
     const own = await createTestDatabase("explain_energy");
     try {
       await playScenario(own, powered);
-      const told = await explain(own, of({ team: "vision" }));
-      expect(told).toMatchObject({ kWh: "0.09", carbonGrams: "54" });
+      const explanation = await explain(own, of({ team: "vision" }));
+      expect(explanation).toMatchObject({ kWh: "0.09", carbonGrams: "54" });
       // The device's activity is divided by the held shares: a third of vision's quarter is active.
-      expect(told.states).toMatchObject([
+      expect(explanation.states).toMatchObject([
         { state: "idle", kWh: "0.06", carbonGrams: "36" },
         { state: "active", kWh: "0.03", carbonGrams: "18" },
       ]);
-      const text = explanationText(told, "USD");
+      const text = explanationText(explanation, "USD");
       expect(text).toContain(": 0.25 GPU-hours, 1 USD, 0.09 kWh at the GPU, 54 g of CO₂e. Policy: default.\n");
       expect(text.split("\n").at(-1)).toBe("    energy is known for 3600 of 3600 s of the GPU");
     } finally {
@@ -103,8 +105,8 @@ describe("an explanation", () => {
       const written = readScenario(edit(readFileSync(file, "utf8")), file);
       await playScenario(own, written);
       const { start: from, end: until } = written.period;
-      const told = await explain(own, { ...of({ team: "ml" }), span: { name: "two hours", from, until } });
-      expect(explanationText(told, "USD").split("\n")).toContain(`  ${sentence}`);
+      const explanation = await explain(own, { ...of({ team: "ml" }), span: { name: "two hours", from, until } });
+      expect(explanationText(explanation, "USD").split("\n")).toContain(`  ${sentence}`);
     } finally {
       await own.close();
     }

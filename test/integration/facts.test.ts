@@ -134,10 +134,10 @@ describe("facts on the bus", () => {
   let bus: Bus;
   let closeBus: () => Promise<void>;
   let intake: Intake;
-  const told = { stored: 0, deadLetters: [] as string[], dropped: [] as string[] };
+  const counts = { stored: 0, deadLetters: [] as string[], dropped: [] as string[] };
 
   beforeEach(async () => {
-    Object.assign(told, { stored: 0, deadLetters: [], dropped: [] });
+    Object.assign(counts, { stored: 0, deadLetters: [], dropped: [] });
     ({ bus, close: closeBus } = await openTestBus());
     intake = await startFacts({
       bus,
@@ -146,9 +146,9 @@ describe("facts on the bus", () => {
       flushRows: 1_000,
       now: () => NOON,
       events: {
-        onStored: (items) => (told.stored += items.length),
-        onDropped: (reason) => told.dropped.push(reason),
-        onDeadLetter: (reason) => told.deadLetters.push(reason),
+        onStored: (items) => (counts.stored += items.length),
+        onDropped: (reason) => counts.dropped.push(reason),
+        onDeadLetter: (reason) => counts.deadLetters.push(reason),
         onFutureSchema: () => expect.unreachable(),
         onJump: () => expect.unreachable(),
         onRetry: () => expect.unreachable(),
@@ -165,7 +165,7 @@ describe("facts on the bus", () => {
     await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact())]);
     await bus.send(INVENTORY_TOPIC, [encodeInventory(inventoryFact({ cordonedSince: NOON - 1_000 }))]);
     await bus.send(CLUSTER_TOPIC, [encodeClusterFact(namespaceFact())]);
-    await vi.waitFor(() => expect(told.stored).toBe(3), 10_000);
+    await vi.waitFor(() => expect(counts.stored).toBe(3), 10_000);
 
     const [pod] = await store.query<Record<string, unknown>>("SELECT * FROM workloads");
     expect(pod).toMatchObject({
@@ -204,10 +204,13 @@ describe("facts on the bus", () => {
       { key: '["test","pod-1"]', value: null, schemaVersion: 1 },
       encodeWorkload(workloadFact()),
     ]);
-    await vi.waitFor(() => expect(told.stored).toBe(1), 10_000);
-    expect(told).toMatchObject({ deadLetters: ["not-a-fact"], dropped: ["tombstone"] });
-    const [buried] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, 0, 10);
-    expect(buried?.headers).toMatchObject({ "dead-reason": "not-a-fact", "dead-cause": "it.cluster is not a text" });
+    await vi.waitFor(() => expect(counts.stored).toBe(1), 10_000);
+    expect(counts).toMatchObject({ deadLetters: ["not-a-fact"], dropped: ["tombstone"] });
+    const [deadLetter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, 0, 10);
+    expect(deadLetter?.headers).toMatchObject({
+      "dead-reason": "not-a-fact",
+      "dead-cause": "it.cluster is not a text",
+    });
   });
 
   it("end an object's time, inferred or not", async () => {
@@ -217,7 +220,7 @@ describe("facts on the bus", () => {
       end: { atMillis: NOON + 30_000, inferred: true },
     };
     await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact()), encodeWorkload(workloadFact(gone))]);
-    await vi.waitFor(() => expect(told.stored).toBe(2), 10_000);
+    await vi.waitFor(() => expect(counts.stored).toBe(2), 10_000);
     expect(await readIntervals()).toEqual([{ uid: "pod-1", phase: "Running", from: NOON, until: NOON + 30_000 }]);
   });
 });

@@ -153,7 +153,8 @@ async function documented(): Promise<Readonly<Record<string, Readonly<Record<str
 
 describe.skipIf(!hasPromtool)("the page of GPUs, for a real Prometheus", () => {
   it("passes promtool check metrics without a complaint", async () => {
-    for (const world of twoProcessors()) expect(await checkMetrics(await world.text())).toEqual({ code: 0, said: "" });
+    for (const world of twoProcessors())
+      expect(await checkMetrics(await world.text())).toEqual({ code: 0, printed: "" });
     const broken = await checkMetrics('gpu_device_activity_ratio{pod="a"b"} 1\n');
     expect(broken.code).not.toBe(0);
   });
@@ -200,8 +201,8 @@ async function ask(
     }));
     const tests = [{ interval: "30s", input_series: input, promql_expr_test: questions }];
     await writeFile(file, stringify({ evaluation_interval: "30s", tests }, { lineWidth: 0 }));
-    const { code, said } = await promtool(["test", "rules", file]);
-    return code === 0 ? "" : said;
+    const { code, printed } = await promtool(["test", "rules", file]);
+    return code === 0 ? "" : printed;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -214,14 +215,14 @@ function checkMetrics(page: string): Promise<Answer> {
 interface Answer {
   readonly code: number;
   /** Complaints, on standard error or on standard output. */
-  readonly said: string;
+  readonly printed: string;
 }
 
 function promtool(args: readonly string[], input = ""): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const child = execFile("promtool", args, (error, stdout, stderr) => {
       if (error !== null && typeof error.code !== "number") reject(error);
-      else resolve({ code: Number(error?.code ?? 0), said: `${args[0] === "test" ? stdout : ""}${stderr}` });
+      else resolve({ code: Number(error?.code ?? 0), printed: `${args[0] === "test" ? stdout : ""}${stderr}` });
     });
     child.stdin?.end(input);
   });

@@ -48,11 +48,11 @@ describe("samples and facts", () => {
       .toEqual({ stored: scrapes, fatal: [] });
   const rows = async (at = NOON): Promise<readonly string[]> => {
     const found = await store.query<Record<string, string>>(
-      `SELECT concat(gpu, ' ', evidence, ' ', holder_pod, ' ', holder_uid, ' ', toString(holders)) AS told
+      `SELECT concat(gpu, ' ', evidence, ' ', holder_pod, ' ', holder_uid, ' ', toString(holders)) AS holderText
        FROM gpu_samples FINAL WHERE scraped_at = fromUnixTimestamp64Milli({at:Int64}) ORDER BY toUInt8(gpu)`,
       { at },
     );
-    return found.map(({ told }) => told!);
+    return found.map(({ holderText }) => holderText!);
   };
 
   it("that were sent before a processor starts are all known at its first join", async () => {

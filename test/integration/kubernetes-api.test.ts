@@ -55,7 +55,7 @@ async function watchPods(query: string, headers: Record<string, string> = {}): P
   return reader;
 }
 
-const told = ({ events }: WatchReader): string[] =>
+const eventNames = ({ events }: WatchReader): string[] =>
   events.map(({ type, object }) => `${type} ${object.metadata.name ?? ""}`.trim());
 
 describe("lists", () => {
@@ -176,7 +176,7 @@ describe("watches", () => {
     server.put(pod("old", "a", { node: "n" }));
     server.delete(pod("new"));
     await reader.until(3);
-    expect(told(reader)).toEqual(["ADDED new", "MODIFIED old", "DELETED new"]);
+    expect(eventNames(reader)).toEqual(["ADDED new", "MODIFIED old", "DELETED new"]);
     const versions = reader.events.map(({ object }) => Number(object.metadata.resourceVersion));
     expect(versions).toEqual([1, 2, 3].map((after) => Number(since) + after));
     expect(reader.events[0]!.object.kind).toBe("Pod");
@@ -191,7 +191,7 @@ describe("watches", () => {
     server.delete(pod("p"));
     server.put(pod("q", "a", { labels: { app: "x" } }));
     await reader.until(4);
-    expect(told(reader)).toEqual(["ADDED p", "MODIFIED p", "DELETED p", "ADDED q"]);
+    expect(eventNames(reader)).toEqual(["ADDED p", "MODIFIED p", "DELETED p", "ADDED q"]);
     expect(reader.events[2]!.object.metadata).toMatchObject({ resourceVersion: version, labels: { app: "x" } });
   });
 
@@ -238,7 +238,7 @@ describe("watches", () => {
     const reader = await watchPods(query);
     server.put(pod("p09"));
     await reader.until(5);
-    expect(told(reader).slice(0, 5)).toEqual(["ADDED p00", "ADDED p01", "ADDED p02", "BOOKMARK", "ADDED p09"]);
+    expect(eventNames(reader).slice(0, 5)).toEqual(["ADDED p00", "ADDED p01", "ADDED p02", "BOOKMARK", "ADDED p09"]);
     expect(reader.events[3]!.object.metadata.annotations).toEqual({ "k8s.io/initial-events-end": "true" });
     server.troubles.refuseStreamingLists(422);
     const refused = await get(`/api/v1/pods?watch=true&${query}`);
@@ -259,7 +259,7 @@ describe("watches", () => {
     await Promise.all([reader.until(2), inB.until(1)]);
     expect(reader.events[0]!.object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "p" } });
     expect(reader.events[0]!.object.spec).toBeUndefined();
-    expect(told(inB)).toEqual(["ADDED q"]);
+    expect(eventNames(inB)).toEqual(["ADDED q"]);
   });
 });
 

@@ -48,13 +48,13 @@ function discover(exporters?: readonly object[], namespaces?: readonly string[])
   const found = {
     targets: [] as readonly Target[],
     refused: [] as readonly RefusedPod[],
-    told: 0,
+    updates: 0,
     errors: [] as string[],
   };
   const discovery = job!.discoveries[0]!;
   discovery.start(
     (targets, refused) => {
-      found.told += 1;
+      found.updates += 1;
       Object.assign(found, { targets, refused });
     },
     (error) => found.errors.push(error.message),
@@ -139,7 +139,7 @@ describe("the exporters of a cluster", () => {
     server.troubles.fail({ status: 500 }, 1, ({ query }) => query["labelSelector"] === "app=mine");
     const found = discover([{ labels: "app=nvidia-dcgm-exporter" }, { labels: "app=mine" }]);
     await vi.waitFor(() => expect(found.targets).toHaveLength(2), 20_000);
-    expect(found.told).toBe(1);
+    expect(found.updates).toBe(1);
     expect(found.errors).toHaveLength(1);
   });
 
@@ -191,7 +191,7 @@ describe("the exporters of a cluster", () => {
   ])("are not requested by %s", async (_, annotations, reason) => {
     putExporter("one", { node: "gpu-a", annotations });
     const found = discover();
-    await vi.waitFor(() => expect(found.told).toBe(1), 20_000);
+    await vi.waitFor(() => expect(found.updates).toBe(1), 20_000);
     expect(found.targets).toEqual([]);
     expect(found.refused.map((pod) => [pod.name, pod.reason])).toEqual([["one", reason]]);
   });
@@ -201,7 +201,7 @@ describe("the exporters of a cluster", () => {
     async (podIP) => {
       putExporter("one", { node: "gpu-a", podIP });
       const found = discover();
-      await vi.waitFor(() => expect(found.told).toBe(1), 20_000);
+      await vi.waitFor(() => expect(found.updates).toBe(1), 20_000);
       expect(found.targets).toEqual([]);
       expect(found.refused.map(({ reason }) => reason)).toEqual(["address"]);
     },

@@ -55,12 +55,12 @@ afterAll(async () => {
 
 async function prices(args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
   const stdout = new PassThrough();
-  let said = "";
-  stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  let printed = "";
+  stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   const program = createProgram({ stdout, stderr: new PassThrough(), stdin: new PassThrough(), env: {} });
   return {
     code: await program.run(["prices", ...(args.includes("--config") ? args : [...args, "--config", config])]),
-    stdout: said,
+    stdout: printed,
   };
 }
 

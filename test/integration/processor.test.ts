@@ -82,9 +82,9 @@ describe("the processor", () => {
     await stored(2);
     await expect.poll(() => log.deadLetters).toEqual(["not-a-scrape"]);
     const [letter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, 0, 10);
-    const { value, ...told } = readDeadLetter(letter!);
+    const { value, ...parts } = readDeadLetter(letter!);
     expect([...value]).toEqual([1, 2, 3]);
-    expect(told).toMatchObject({
+    expect(parts).toMatchObject({
       reason: "not-a-scrape",
       cause: "3 bytes are shorter than a header",
       topic: SAMPLES_TOPIC,

@@ -42,7 +42,7 @@ afterEach(async () => {
 /** A reflector of pods, its events applied to a mirror of the server, and a record of the events. */
 function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelector?: string } = {}) {
   const mirror = new Map<string, string>();
-  const told = {
+  const record = {
     gone: [] as (ObjectIdentity & { readonly inferred: boolean; readonly atMillis: number })[],
     seenAtMillis: [] as number[],
     ended: [] as string[],
@@ -61,33 +61,33 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
     ...given,
     sink: {
       onObject({ metadata }, { atMillis }) {
-        told.objects += 1;
-        told.seenAtMillis.push(atMillis);
+        record.objects += 1;
+        record.seenAtMillis.push(atMillis);
         mirror.set(metadata.uid, `${metadata.name}@${metadata.resourceVersion}`);
       },
       onGone(identity, seen) {
-        told.gone.push({ ...identity, ...seen });
+        record.gone.push({ ...identity, ...seen });
         mirror.delete(identity.uid);
       },
       onListed: () => {},
     },
     events: {
-      onListStarted: () => (told.lists += 1),
-      onWatchEvent: () => (told.watchEvents += 1),
-      onWatchTaken: () => (told.taken += 1),
-      onVersionsBack: () => (told.back += 1),
-      onWatchEnded: (why) => told.ended.push(why),
-      onError: (error) => told.errors.push(error),
+      onListStarted: () => (record.lists += 1),
+      onWatchEvent: () => (record.watchEvents += 1),
+      onWatchTaken: () => (record.taken += 1),
+      onVersionsBack: () => (record.back += 1),
+      onWatchEnded: (why) => record.ended.push(why),
+      onError: (error) => record.errors.push(error),
     },
   });
   reflectors.push(reflector);
-  return { reflector, mirror, told };
+  return { reflector, mirror, record };
 }
 
 /** Waits for the next event of the watch itself, at the latest its bookmark: for the server a list is a watch too, until it ends. */
-async function watching(told: { readonly watchEvents: number }): Promise<void> {
-  const before = told.watchEvents;
-  await vi.waitFor(() => expect(told.watchEvents).toBeGreaterThan(before), 20_000);
+async function watching(record: { readonly watchEvents: number }): Promise<void> {
+  const before = record.watchEvents;
+  await vi.waitFor(() => expect(record.watchEvents).toBeGreaterThan(before), 20_000);
 }
 
 const pods = new Map<string, string>();
@@ -145,7 +145,7 @@ describe("a reflector's list", () => {
   it("comes in pages from a server without streams, and again in one body, never older than the seen version", async () => {
     server.troubles.refuseStreamingLists(422);
     for (let n = 0; n < 8; n++) put(`pod-${n}`);
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
     const pages = asked().filter(({ limit }) => limit === "3");
     expect(pages.map((query) => [query["resourceVersion"], query["continue"] === undefined])).toEqual([
@@ -153,24 +153,24 @@ describe("a reflector's list", () => {
       [undefined, false],
       [undefined, false],
     ]);
-    await watching(told);
+    await watching(record);
     const seen = server.store.resourceVersion;
     server.expireWatches();
     await vi.waitFor(() => {
       const last = asked().findLast(({ watch }) => watch === undefined);
       expect(last).toEqual({ resourceVersion: String(seen), resourceVersionMatch: "NotOlderThan" });
     }, 20_000);
-    await watching(told);
-    expect(told).toMatchObject({ lists: 2, objects: 8 });
+    await watching(record);
+    expect(record).toMatchObject({ lists: 2, objects: 8 });
   });
 
   it("is sent again if a page's token has expired", async () => {
     server.troubles.refuseStreamingLists(400);
     for (let n = 0; n < 10; n++) put(`pod-${n}`);
     server.troubles.expireContinueTokens();
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    expect(told).toMatchObject({ lists: 1, errors: [] });
+    expect(record).toMatchObject({ lists: 1, errors: [] });
   });
 
   it("has the objects of its selector", async () => {
@@ -188,7 +188,7 @@ describe("a reflector's list", () => {
 describe("a reflector's watch", () => {
   it("follows created, changed and deleted objects, and distinguishes an object that comes back under a name from the deleted one", async () => {
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
     put("b");
     put("a");
@@ -196,44 +196,44 @@ describe("a reflector's watch", () => {
     remove("b");
     put("b", "another");
     await same(mirror);
-    expect(told.gone).toMatchObject([{ uid: "b", name: "b", namespace: "ml", inferred: false }]);
+    expect(record.gone).toMatchObject([{ uid: "b", name: "b", namespace: "ml", inferred: false }]);
   });
 
   it.each(["status", "event"] as const)("is followed by a list if its version is too old, as %s", async (how) => {
     server.troubles.refuseTooOldAs(how);
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     await server.goAway();
     for (let n = 0; n < 300; n++) put("b");
     remove("a");
     await server.comeBack();
     await same(mirror);
-    expect(told.ended).toContain("expired");
-    expect(told.gone).toMatchObject([{ uid: "a", inferred: true }]);
+    expect(record.ended).toContain("expired");
+    expect(record.gone).toMatchObject([{ uid: "a", inferred: true }]);
   });
 
   it("that is silent is given up, and everything is listed before it is opened again", async () => {
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     server.silenceWatches();
     put("b");
     await same(mirror);
-    expect(told.errors).toEqual([]);
-    expect(told.ended).toContain("silent");
-    expect(told.lists).toBe(2);
+    expect(record.errors).toEqual([]);
+    expect(record.ended).toContain("silent");
+    expect(record.lists).toBe(2);
   });
 
   it("continues after a restore of the server's database, whose versions are older than the seen ones", async () => {
     put("stays");
     put("goes");
     const saved = save();
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     put("stays");
     put("new");
     remove("goes");
@@ -241,7 +241,7 @@ describe("a reflector's watch", () => {
     saved.restore((version) => server.restore(version));
     await same(mirror);
     expect([...mirror.keys()].toSorted()).toEqual(["goes", "stays"]);
-    expect(told.back).toBe(1);
+    expect(record.back).toBe(1);
     put("after");
     await same(mirror);
   });
@@ -249,9 +249,9 @@ describe("a reflector's watch", () => {
   it("continues if the server is silent about versions that it has not reached, and has come further since", async () => {
     put("a");
     const saved = save();
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     for (let n = 0; n < 5; n++) put("b");
     await same(mirror);
     // The connection stays open: only the silence shows the problem.
@@ -259,36 +259,36 @@ describe("a reflector's watch", () => {
     saved.restore((version) => server.store.restore(version));
     put("c");
     await same(mirror);
-    expect(told.back).toBe(1);
+    expect(record.back).toBe(1);
     expect([...mirror.keys()].toSorted()).toEqual(["a", "c"]);
   });
 
   it("that is cut in the middle of a line, or has garbage, continues after the last complete event", async () => {
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     server.spoilWatches('{"type":"ADD\u0000\n');
     put("b");
     await same(mirror);
-    await watching(told);
+    await watching(record);
     server.cutWatches(17);
     put("c");
     await same(mirror);
-    expect(told.ended).toContain("garbage");
-    expect(told.lists).toBe(1);
+    expect(record.ended).toContain("garbage");
+    expect(record.lists).toBe(1);
   });
 
   it("that the server ends at its timeout is opened again without a list or a pause", async () => {
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     server.endWatches();
-    await vi.waitFor(() => expect(told.ended).toEqual(["timeout"]));
+    await vi.waitFor(() => expect(record.ended).toEqual(["timeout"]));
     put("b");
     await same(mirror);
-    expect(told).toMatchObject({ lists: 1, errors: [] });
+    expect(record).toMatchObject({ lists: 1, errors: [] });
   });
 });
 
@@ -296,9 +296,9 @@ describe("a reflector whose server refuses", () => {
   it("uses the new token when the old one is no longer accepted", async () => {
     server.access.setTokens(["first"]);
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    await watching(told);
+    await watching(record);
     server.access.setTokens(["second"]);
     server.endWatches();
     put("b");
@@ -311,18 +311,18 @@ describe("a reflector whose server refuses", () => {
     server.troubles.fail({ status: 429, retryAfterSeconds: 1 });
     put("a");
     const started = performance.now();
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
     expect(performance.now() - started).toBeGreaterThan(950);
-    expect(told.errors).toMatchObject([{ code: "too-many-requests", retryAfterMillis: 1_000 }]);
+    expect(record.errors).toMatchObject([{ code: "too-many-requests", retryAfterMillis: 1_000 }]);
   });
 
   it("reports a forbidden request in the server's words, and begins when it is allowed", async () => {
     put("a");
     server.access.withdraw("", "pods", "list", "watch");
-    const { mirror, told } = reflect();
-    await vi.waitFor(() => expect(told.errors.length).toBeGreaterThan(1));
-    expect(told.errors[0]).toMatchObject({
+    const { mirror, record } = reflect();
+    await vi.waitFor(() => expect(record.errors.length).toBeGreaterThan(1));
+    expect(record.errors[0]).toMatchObject({
       code: "forbidden",
       message: expect.stringContaining("pods is forbidden") as string,
     });
@@ -335,9 +335,9 @@ describe("a server whose clock is minutes apart", () => {
   it("is used for the times at which objects were seen", async () => {
     server.troubles.skewClock(-300_000);
     put("a");
-    const { mirror, told } = reflect();
+    const { mirror, record } = reflect();
     await same(mirror);
-    const off = told.seenAtMillis[0]! - (Date.now() - 300_000);
+    const off = record.seenAtMillis[0]! - (Date.now() - 300_000);
     expect(Math.abs(off)).toBeLessThan(3_000);
     expect(api.clock.skewMillis).toBeLessThan(-290_000);
   });

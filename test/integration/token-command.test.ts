@@ -89,8 +89,8 @@ describe("the command token", () => {
       ["ops", "token revoked", `grafana (${id})`, "the laptop is lost"],
     ]);
     expect(JSON.parse(entries[0]!["details"]!)).toMatchObject({ role: "viewer", teams: ["vision", "nlp"] });
-    const said = [listed, trail, ...table, made.stderr].map((each) => JSON.stringify(each)).join("");
-    expect(said).not.toMatch(/gpul_|[0-9a-f]{64}/);
+    const printed = [listed, trail, ...table, made.stderr].map((each) => JSON.stringify(each)).join("");
+    expect(printed).not.toMatch(/gpul_|[0-9a-f]{64}/);
   });
 
   it("makes tokens for a configuration: the entry holds no secret, works unchanged, and nothing is stored", async () => {

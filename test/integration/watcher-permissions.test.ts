@@ -8,7 +8,7 @@ import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/ser
 import { clusterRules, namespaceRules } from "../../manifests/access.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
-import { followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+import { followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 
 const LONG = { timeout: 40_000, interval: 50 };
 const NOON = Date.UTC(2026, 6, 8, 12);
@@ -18,7 +18,7 @@ const LEASE = { namespace: "gpu-ledger", name: "watcher" };
 let server: ApiServer;
 let driver: ReturnType<typeof createClusterDriver>;
 let bus: Bus;
-let said: SaidFacts;
+let sent: SentFacts;
 let closeBus: () => Promise<void>;
 let watcher: TestWatcher | undefined;
 let refused: AccessAttempt[];
@@ -34,11 +34,11 @@ beforeEach(async () => {
   driver = createClusterDriver(createFleet({ seed: 3, gpus: 96 }), server, () => NOON);
   driver.moveTo(NOON);
   ({ bus, close: closeBus } = await openTestBus());
-  said = await followSaid(bus);
+  sent = await followFacts(bus);
 });
 afterEach(async () => {
   await watcher?.stop();
-  await said.close();
+  await sent.close();
   await closeBus();
   await server.stop();
 });
@@ -54,9 +54,9 @@ async function watchTheDemo(): Promise<void> {
   // A lease that survives on a busy machine: a new term sends every request again.
   watcher = startTestWatcher(server, bus, { election: ELECTION_TIMING });
   await vi.waitFor(() => {
-    expect(said.workloads.length).toBeGreaterThan(20);
-    expect(said.inventory.length).toBeGreaterThan(5);
-    expect(said.cluster.length).toBeGreaterThan(5);
+    expect(sent.workloads.length).toBeGreaterThan(20);
+    expect(sent.inventory.length).toBeGreaterThan(5);
+    expect(sent.cluster.length).toBeGreaterThan(5);
   }, LONG);
   // Renewals of the lease and repeated requests.
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -69,7 +69,7 @@ describe("the permissions of the manifests", () => {
     expect(refused).toEqual([]);
     expect(watcher!.log.forbidden).toEqual([]);
     await vi.waitFor(
-      () => expect(new Set(said.workloads.map(({ owners }) => owners.at(-1)?.kind)).size).toBeGreaterThan(4),
+      () => expect(new Set(sent.workloads.map(({ owners }) => owners.at(-1)?.kind)).size).toBeGreaterThan(4),
       LONG,
     );
   });

@@ -5,24 +5,24 @@ import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/ser
 import { compareFacts, type FactEnd, type FactOrigin } from "../../domain/fact.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
-import { FAST, followSaid, startTestWatcher, type SaidFacts, type TestWatcher } from "../support/watcher.ts";
+import { FAST, followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 
 const LONG = { timeout: 30_000, interval: 10 };
 
 let server: ApiServer;
 let bus: Bus;
-let said: SaidFacts;
+let sent: SentFacts;
 let closeBus: () => Promise<void>;
 const watchers: TestWatcher[] = [];
 
 beforeEach(async () => {
   server = await startApiServer({ bookmarkMillis: 50 });
   ({ bus, close: closeBus } = await openTestBus());
-  said = await followSaid(bus);
+  sent = await followFacts(bus);
 });
 afterEach(async () => {
   await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()));
-  await said.close();
+  await sent.close();
   await closeBus();
   await server.stop();
 });
@@ -55,17 +55,17 @@ function podGroup(name: string, size: number, version = "v1beta1"): KubernetesOb
   } as KubernetesObject;
 }
 
-type Said = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
+type AnyFact = FactOrigin & { readonly uid: string; readonly end?: FactEnd };
 
 /** The newest fact of an object by the order of facts, for any order of arrival. */
-function newest<Fact extends Said>(facts: readonly Fact[], uid: string): Fact | undefined {
+function newest<Fact extends AnyFact>(facts: readonly Fact[], uid: string): Fact | undefined {
   return facts
     .filter((fact) => fact.uid === uid)
     .toSorted(compareFacts)
     .at(-1);
 }
 
-const holds = (facts: readonly Said[], uid: string): boolean => {
+const holds = (facts: readonly AnyFact[], uid: string): boolean => {
   const fact = newest(facts, uid);
   return fact !== undefined && fact.end === undefined;
 };
@@ -78,18 +78,18 @@ describe("a server that starts again", () => {
     server.put(gpuPod("stays"));
     server.put(podGroup("gang", 2));
     const { watcher, log } = watch();
-    await vi.waitFor(() => expect([holds(said.workloads, "uid-stays"), said.cluster.length]).toEqual([true, 1]), LONG);
+    await vi.waitFor(() => expect([holds(sent.workloads, "uid-stays"), sent.cluster.length]).toEqual([true, 1]), LONG);
     await server.goAway();
     server.troubles.startUp(65, FAST.term.lookMillis * 0.8);
     server.put(gpuPod("new"));
     await server.comeBack();
-    await vi.waitFor(() => expect(holds(said.workloads, "uid-new")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.workloads, "uid-new")).toBe(true), LONG);
     await looks(4);
     expect(log.forbidden).toEqual([]);
     expect(log.removed).toEqual([]);
     expect(watcher.state().missing).toEqual([]);
-    expect(said.workloads.concat().filter(({ end }) => end !== undefined)).toEqual([]);
-    expect(said.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
+    expect(sent.workloads.concat().filter(({ end }) => end !== undefined)).toEqual([]);
+    expect(sent.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
     await vi.waitFor(() => expect(watcher.state().failure).toBeUndefined(), LONG);
   });
 
@@ -118,12 +118,12 @@ describe("a server that starts again", () => {
     server.put(gpuPod("comes-back"));
     const before = server.store.resourceVersion;
     watch();
-    await vi.waitFor(() => expect(holds(said.workloads, "uid-comes-back")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.workloads, "uid-comes-back")).toBe(true), LONG);
     for (let n = 0; n < 20; n++) server.put(gpuPod("changes", { phase: n % 2 === 0 ? "Pending" : "Failed" }));
     server.delete(gpuPod("comes-back"));
     server.put(gpuPod("never-was"));
-    await vi.waitFor(() => expect(holds(said.workloads, "uid-never-was")).toBe(true), LONG);
-    await vi.waitFor(() => expect(holds(said.workloads, "uid-comes-back")).toBe(false), LONG);
+    await vi.waitFor(() => expect(holds(sent.workloads, "uid-never-was")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.workloads, "uid-comes-back")).toBe(false), LONG);
     await server.goAway();
     server.restore(before);
     // Leases are written repeatedly: the server can be past the seen version when it is asked.
@@ -131,12 +131,12 @@ describe("a server that starts again", () => {
     await delay(500);
     await server.comeBack();
     await vi.waitFor(() => {
-      expect(newest(said.workloads, "uid-changes")?.phase).toBe("Running");
-      expect(holds(said.workloads, "uid-comes-back")).toBe(true);
-      expect(holds(said.workloads, "uid-never-was")).toBe(false);
+      expect(newest(sent.workloads, "uid-changes")?.phase).toBe("Running");
+      expect(holds(sent.workloads, "uid-comes-back")).toBe(true);
+      expect(holds(sent.workloads, "uid-never-was")).toBe(false);
     }, LONG);
     server.put(gpuPod("after"));
-    await vi.waitFor(() => expect(holds(said.workloads, "uid-after")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.workloads, "uid-after")).toBe(true), LONG);
   });
 });
 
@@ -145,61 +145,61 @@ describe("a server", () => {
     server.troubles.refuseStreamingLists("event");
     for (let n = 0; n < 12; n++) server.put(gpuPod(`pod-${n}`));
     watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(12), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(12), LONG);
     const streams = (): number =>
       server.requests.all.filter(({ path, query }) => path === "/api/v1/pods" && "sendInitialEvents" in query).length;
     expect(streams()).toBe(1);
     server.expireWatches("pods");
     server.put(gpuPod("later"));
-    await vi.waitFor(() => expect(holds(said.workloads, "uid-later")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.workloads, "uid-later")).toBe(true), LONG);
     expect(streams()).toBe(1);
   });
 
   it("that serves a kind in another version is followed in that version, and nothing has ended", async () => {
     server.put(podGroup("gang", 2));
     watch();
-    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);
     server.serveAs(VOLCANO, "v1");
     server.put(podGroup("later", 3, "v1"));
-    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-later")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-later")).toBe(true), LONG);
     await looks(3);
-    expect(said.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
+    expect(sent.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
   });
 
   it("that lacks the groups of custom resources for a moment has ended nothing", async () => {
     server.put(podGroup("gang", 2));
     const { log } = watch();
-    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);
     server.troubles.startUp(0, FAST.term.lookMillis * 0.8);
     await looks(5);
     expect(log.removed).toEqual([]);
-    expect(said.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
+    expect(sent.cluster.filter(({ end }) => end !== undefined)).toEqual([]);
   });
 
   it("that lacks a kind for longer has ended its objects; they count again when they are back in the same version", async () => {
     server.put(podGroup("gang", 2));
     watch();
-    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);
     const removed = server.catalogue.remove(VOLCANO);
-    await vi.waitFor(() => expect(newest(said.cluster, "uid-of-gang")?.end).toBeDefined(), LONG);
+    await vi.waitFor(() => expect(newest(sent.cluster, "uid-of-gang")?.end).toBeDefined(), LONG);
     server.install(removed);
-    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);
   });
 
   it("that lost a kind while no watcher ran has ended its objects when the next watcher runs", async () => {
     server.put(podGroup("gang", 2));
     const first = watch();
-    await vi.waitFor(() => expect(holds(said.cluster, "uid-of-gang")).toBe(true), LONG);
+    await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);
     await first.stop();
     server.remove(VOLCANO);
     watch({ identity: "second" });
-    await vi.waitFor(() => expect(newest(said.cluster, "uid-of-gang")?.end).toMatchObject({ inferred: true }), LONG);
+    await vi.waitFor(() => expect(newest(sent.cluster, "uid-of-gang")?.end).toMatchObject({ inferred: true }), LONG);
   });
 
   it("that has no bookmarks of a quiet kind is not a failure", async () => {
     server.put(gpuPod("train-0"));
     const { watcher, log } = watch();
-    await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     // The watch of Events is silent for longer than its limit more than once.
     await delay(3 * FAST.term.reflector.silenceMillis);
     expect(log.errors).toEqual([]);
@@ -211,7 +211,7 @@ describe("a server", () => {
 it("a watch that is opened again clears its failure, and a watcher that was replaced has none", async () => {
   server.put(gpuPod("train-0"));
   const first = watch({ identity: "first" });
-  await vi.waitFor(() => expect(said.workloads).toHaveLength(1), LONG);
+  await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
   await server.goAway();
   await vi.waitFor(() => expect(first.watcher.state().failure).toBeDefined(), LONG);
   await server.comeBack();
@@ -227,16 +227,16 @@ it("a gang that becomes known after its pods gives them its size and queue", asy
   server.put(gpuPod("train-0", { gang: "gang" }));
   server.put(gpuPod("other", { gang: "another" }));
   watch();
-  await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
-  expect(newest(said.workloads, "uid-train-0")?.gang).toEqual({ kind: "PodGroup", name: "gang", size: 0 });
+  await vi.waitFor(() => expect(sent.workloads).toHaveLength(2), LONG);
+  expect(newest(sent.workloads, "uid-train-0")?.gang).toEqual({ kind: "PodGroup", name: "gang", size: 0 });
   server.put(podGroup("gang", 4));
   await vi.waitFor(
     () =>
-      expect(newest(said.workloads, "uid-train-0")).toMatchObject({
+      expect(newest(sent.workloads, "uid-train-0")).toMatchObject({
         gang: { kind: "PodGroup", name: "gang", size: 4 },
         queue: "research",
       }),
     LONG,
   );
-  expect(newest(said.workloads, "uid-other")?.gang?.size).toBe(0);
+  expect(newest(sent.workloads, "uid-other")?.gang?.size).toBe(0);
 });

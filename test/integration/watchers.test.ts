@@ -10,7 +10,7 @@ import { parseConfig } from "../../runtime/config/load.ts";
 import { createMetrics } from "../../runtime/telemetry/metrics.ts";
 import { kubeconfigOf } from "../support/kubeconfig.ts";
 import { openTestBus, silent } from "../support/pipeline.ts";
-import { followSaid } from "../support/watcher.ts";
+import { followFacts } from "../support/watcher.ts";
 
 const LONG = { timeout: 30_000, interval: 20 };
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -60,14 +60,14 @@ it("one collector watches several clusters: each fact has its cluster's name fro
   );
   const { bus, close } = await openTestBus();
   cleanups.push(close);
-  const said = await followSaid(bus);
-  cleanups.push(() => said.close());
+  const followed = await followFacts(bus);
+  cleanups.push(() => followed.close());
   const metrics = createMetrics(new Registry());
   const watchers = startWatchers({ config, shard: { index: 0, count: 1 }, bus, metrics, logger: silent });
   cleanups.push(() => watchers.stop());
 
-  await vi.waitFor(() => expect(said.workloads).toHaveLength(2), LONG);
-  const facts = said.workloads.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+  await vi.waitFor(() => expect(followed.workloads).toHaveLength(2), LONG);
+  const facts = followed.workloads.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
   expect(facts).toMatchObject([
     { cluster: "east", name: "in-the-east", labels: { squad: "vision" }, asks: [{ resource: "example.com/gpu" }] },
     { cluster: "west", name: "in-the-west", labels: { "lab/room": "12" } },
@@ -76,8 +76,8 @@ it("one collector watches several clusters: each fact has its cluster's name fro
 
   // A pod that ends in one cluster does not end in another one, though the UIDs are the same.
   west.delete(gpuPod("in-the-west"));
-  await vi.waitFor(() => expect(said.workloads).toHaveLength(3), LONG);
-  expect(said.workloads[2]).toMatchObject({ cluster: "west", end: { inferred: false } });
+  await vi.waitFor(() => expect(followed.workloads).toHaveLength(3), LONG);
+  expect(followed.workloads[2]).toMatchObject({ cluster: "west", end: { inferred: false } });
   watchers.sample();
   const { values } = await metrics.watching.get();
   expect(values.map(({ labels, value }) => [labels["cluster"], value])).toEqual([

@@ -67,22 +67,22 @@ export function createCommandFolder(): CommandFolder {
       stdio: "pipe",
       env: { ...process.env, ...env },
     });
-    const said = { stdout: "", stderr: "" };
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (said.stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (said.stderr += text));
+    const printed = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed.stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (printed.stderr += text));
     // The command may end without reading its input.
     child.stdin.on("error", () => {});
-    const ended = once(child, "close").then(([code]: unknown[]) => ({ code: code as number | null, ...said }));
+    const ended = once(child, "close").then(([code]: unknown[]) => ({ code: code as number | null, ...printed }));
     const running: RunningCommand = {
       child,
       processId: child.pid!,
-      log: () => said.stderr,
+      log: () => printed.stderr,
       async address() {
         const until = performance.now() + START_MILLIS;
         for (;;) {
-          const found = /"address":"([^"]+)"/.exec(said.stderr)?.[1];
+          const found = /"address":"([^"]+)"/.exec(printed.stderr)?.[1];
           if (found !== undefined) return found;
-          if (child.exitCode !== null || performance.now() > until) throw new Error(`no address:\n${said.stderr}`);
+          if (child.exitCode !== null || performance.now() > until) throw new Error(`no address:\n${printed.stderr}`);
           await new Promise((settle) => setTimeout(settle, 50));
         }
       },
@@ -133,12 +133,12 @@ async function callProgram(
   input: string | Uint8Array,
 ): Promise<CommandOutcome> {
   const { createProgram } = (await import(PROGRAM_MODULE)) as { readonly createProgram: typeof createProgramOfSource };
-  const said = { stdout: "", stderr: "" };
-  const listener = (name: keyof typeof said): Writable =>
+  const printed = { stdout: "", stderr: "" };
+  const listener = (name: keyof typeof printed): Writable =>
     new Writable({
       decodeStrings: false,
       write(chunk: string | Buffer, _encoding, done) {
-        said[name] += String(chunk);
+        printed[name] += String(chunk);
         done();
       },
     });
@@ -152,7 +152,7 @@ async function callProgram(
   calls += 1;
   process.chdir(folder);
   try {
-    return { code: await program.run(args), ...said };
+    return { code: await program.run(args), ...printed };
   } finally {
     calls -= 1;
     if (calls === 0) process.chdir(ROOT);

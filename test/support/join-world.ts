@@ -8,7 +8,7 @@ import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { NOON, workloadFact } from "./facts.ts";
 
 /** A row's holder in a short form: the evidence, the pod's name with its UID after a slash, and the number of holders, of which it is the first. */
-export type Told = `${Holder["evidence"]} ${string} of ${number}`;
+export type HolderText = `${Holder["evidence"]} ${string} of ${number}`;
 
 /** An index of holdings and a join that uses it. Pods are on node gpu-a, bound 50 s before noon. */
 export interface JoinWorld {
@@ -20,7 +20,7 @@ export interface JoinWorld {
   /** The holders of a scrape's rows according to the join. */
   join(devices: readonly Device[] | ScrapeShape, at?: number, node?: string): readonly Holder[];
   /** The same holders in their short form. */
-  told(devices: readonly Device[] | ScrapeShape, at?: number, node?: string): readonly Told[];
+  holderTexts(devices: readonly Device[] | ScrapeShape, at?: number, node?: string): readonly HolderText[];
 }
 
 /** A world without facts. */
@@ -75,9 +75,10 @@ export function joinWorld(): JoinWorld {
       } as ClusterFact);
     },
     join,
-    told: (devices, at, node) =>
+    holderTexts: (devices, at, node) =>
       join(devices, at, node).map(
-        ({ evidence, name, uid, holders }): Told => `${evidence} ${name}${uid === "" ? "" : `/${uid}`} of ${holders}`,
+        ({ evidence, name, uid, holders }): HolderText =>
+          `${evidence} ${name}${uid === "" ? "" : `/${uid}`} of ${holders}`,
       ),
   };
 }

@@ -24,8 +24,8 @@ export function expectProgramsToRun(stack: Stack): void {
     const { child, log } = stack.program(name).command;
     const { exitCode, signalCode } = child;
     const isRunning = exitCode === null && signalCode === null;
-    const said = { log: log().split("\n").slice(-30), storeRestarts: stack.embedded.restarts };
-    return isRunning ? [] : [{ name, exitCode, signalCode, ...said }];
+    const context = { log: log().split("\n").slice(-30), storeRestarts: stack.embedded.restarts };
+    return isRunning ? [] : [{ name, exitCode, signalCode, ...context }];
   });
   expect(ended).toEqual([]);
 }
@@ -70,9 +70,9 @@ export async function expectNothingLost(stack: Stack, sinceMillis: number, deadL
     span,
   );
   expect(devices).toEqual([]);
-  const buried = await stack.run(["dead-letter", "list", "--format", "json"]);
-  expect(buried.stderr).toBe("");
-  expect(JSON.parse(buried.stdout)).toHaveLength(deadLetters);
+  const listed = await stack.run(["dead-letter", "list", "--format", "json"]);
+  expect(listed.stderr).toBe("");
+  expect(JSON.parse(listed.stdout)).toHaveLength(deadLetters);
 }
 
 /** The oldest charged hours, which no late sample changes any more. */

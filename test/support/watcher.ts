@@ -136,7 +136,7 @@ export function startTestWatcher(
 }
 
 /** All facts of a bus in order, and tombstones by key. */
-export interface SaidFacts {
+export interface SentFacts {
   readonly workloads: WorkloadFact[];
   readonly inventory: InventoryFact[];
   readonly cluster: ClusterFact[];
@@ -147,8 +147,8 @@ export interface SaidFacts {
 }
 
 /** Follows the topics of facts. */
-export async function followSaid(bus: Bus): Promise<SaidFacts> {
-  const said = {
+export async function followFacts(bus: Bus): Promise<SentFacts> {
+  const facts = {
     workloads: [] as WorkloadFact[],
     inventory: [] as InventoryFact[],
     cluster: [] as ClusterFact[],
@@ -157,19 +157,19 @@ export async function followSaid(bus: Bus): Promise<SaidFacts> {
   const follow = <Fact>(topic: string, into: Fact[]): Promise<Follower> =>
     bus.follow(topic, (messages) => {
       for (const { value, key } of messages) {
-        if (value === null) said.tombstones.push(key);
+        if (value === null) facts.tombstones.push(key);
         else into.push(JSON.parse(Buffer.from(value).toString("utf8")) as Fact);
       }
       return Promise.resolve();
     });
   const followers = [
-    await follow(WORKLOADS_TOPIC, said.workloads),
-    await follow(INVENTORY_TOPIC, said.inventory),
-    await follow(CLUSTER_TOPIC, said.cluster),
+    await follow(WORKLOADS_TOPIC, facts.workloads),
+    await follow(INVENTORY_TOPIC, facts.inventory),
+    await follow(CLUSTER_TOPIC, facts.cluster),
   ];
   return {
-    ...said,
-    ofPod: (name) => said.workloads.filter((fact) => fact.name === name),
+    ...facts,
+    ofPod: (name) => facts.workloads.filter((fact) => fact.name === name),
     async close() {
       await Promise.all(followers.map((follower) => follower.close()));
     },

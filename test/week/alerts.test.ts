@@ -11,6 +11,6 @@ it.skipIf(!requirePart("promtool"))(
     const trial = await tryOn(createFleet({ seed: 1, gpus: 96 }), Date.UTC(2026, 10, 2), 7 * DAY_HOURS);
     process.stdout.write(`${tableOf(trial)}\n`);
     expect(trial.faults.filter(({ minutes }) => minutes === undefined)).toEqual([]);
-    expect(trial.told.filter(({ reason }) => reason === undefined)).toEqual([]);
+    expect(trial.firings.filter(({ reason }) => reason === undefined)).toEqual([]);
   },
 );

@@ -43,10 +43,10 @@ function filesOf(contacts: Contacts, form: "full" | "fragment"): Readonly<Record
 describe.skipIf(!hasParts)("a complete configuration of Alertmanager", () => {
   it("passes Alertmanager's own check, for any names of teams", async () => {
     const { "alertmanager.yaml": configuration, "gpu-ledger.tmpl": templates } = filesOf(CONTACTS, "full");
-    const said = await checkConfiguration({ "alertmanager.yaml": configuration!, "gpu-ledger.tmpl": templates! });
-    expect(said).toContain("SUCCESS");
-    expect(said).toContain("4 receivers");
-    expect(said).toContain("1 templates");
+    const printed = await checkConfiguration({ "alertmanager.yaml": configuration!, "gpu-ledger.tmpl": templates! });
+    expect(printed).toContain("SUCCESS");
+    expect(printed).toContain("4 receivers");
+    expect(printed).toContain("1 templates");
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
   }
 
   /** The sent notifications by receiver, after two seconds without a new one. */
-  async function told(): Promise<readonly string[]> {
+  async function notifications(): Promise<readonly string[]> {
     for (let before = -1; before !== webhook.received.length;) {
       before = webhook.received.length;
       await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -186,7 +186,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
       ...names.map((name, index) => ofPod(name, `pod-${index}`)),
       ofPod("GPUPodsPending", "waiting", { severity: "info", notify: "none", gpu_topic: "queue" }),
     );
-    expect(await told()).toEqual(names.map((name, index) => `vision: ${name} pod-${index}`).toSorted());
+    expect(await notifications()).toEqual(names.map((name, index) => `vision: ${name} pod-${index}`).toSorted());
   });
 
   it("one wasted pod gives one message", async () => {
@@ -200,7 +200,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
       ofPod("GPUPodPartiallyIdle", "b"),
       ofPod("GPUPodLowUtilization", "c"),
     );
-    expect(await told()).toEqual([
+    expect(await notifications()).toEqual([
       "vision: GPUAllocatedIdle a",
       "vision: GPUPodLowUtilization c",
       "vision: LowGPUUtilization b",
@@ -244,7 +244,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
         node: "node-2",
       },
     );
-    expect(await told()).toEqual([
+    expect(await notifications()).toEqual([
       "platform: GPUThermalMarginExceeded hot",
       "platform: GPUXidHardwareFault lost",
       "platform: HighGPUMemoryUsage lost",

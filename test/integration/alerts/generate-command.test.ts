@@ -17,7 +17,7 @@ afterEach(async () => {
 
 interface Answer {
   readonly code: number | null;
-  readonly said: string;
+  readonly printed: string;
   /** The output folder. */
   readonly out: string;
 }
@@ -33,7 +33,7 @@ async function generate(
   folder.write("owners.csv", readFileSync("config/owners.example.csv", "utf8"));
   const given = config === undefined ? [] : ["--config", folder.write("alerts.yaml", config)];
   const { code, stdout, stderr } = await folder.call(["generate", what, "--out", "out", ...given, ...flags]);
-  return { code, said: `${stdout}${stderr}`, out: join(folder.path, "out") };
+  return { code, printed: `${stdout}${stderr}`, out: join(folder.path, "out") };
 }
 
 describe("generate alerts", () => {
@@ -77,8 +77,8 @@ describe("generate alerts", () => {
       "no time zone but UTC",
     ],
   ])("refuses %s with a sentence and writes nothing", async (_, config, flags, sentence) => {
-    const { code, said, out } = await generate("alerts", config, ...flags);
-    expect(said).toContain(sentence);
+    const { code, printed, out } = await generate("alerts", config, ...flags);
+    expect(printed).toContain(sentence);
     expect(code).not.toBe(0);
     expect(existsSync(out)).toBe(false);
   });
@@ -165,7 +165,7 @@ describe("generate exporter-config", () => {
     const wrong = await generate("exporter-config", undefined, "--names", "dcgm-9");
     expect(readFileSync(join(classic.out, "counters.csv"), "utf8")).toContain("\nDCGM_FI_DEV_GPU_TEMP, gauge,");
     expect(readFileSync(join(later.out, "counters.csv"), "utf8")).toContain("\nDCGM_FI_DEV_GPU_TEMP_CELSIUS, gauge,");
-    expect(wrong.said).toContain('--names: "dcgm-9" is not classic or dcgm-4.7');
+    expect(wrong.printed).toContain('--names: "dcgm-9" is not classic or dcgm-4.7');
     expect(existsSync(wrong.out)).toBe(false);
   });
 });

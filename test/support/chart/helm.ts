@@ -85,8 +85,8 @@ export async function lintChart(values: object): Promise<string> {
 /** The chart as a package. */
 export async function packageChart(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
-  const said = await helm(["package", CHART, "--destination", folder]);
-  return /saved it to: (.+)$/m.exec(said)![1]!;
+  const printed = await helm(["package", CHART, "--destination", folder]);
+  return /saved it to: (.+)$/m.exec(printed)![1]!;
 }
 
 async function helm(args: readonly string[], values?: object): Promise<string> {

@@ -45,9 +45,9 @@ export async function schemaMisfits(
       ...asked,
       file,
     ]).catch((error: unknown) => {
-      const { stdout: said = "" } = error as { stdout?: string };
-      if (said === "") throw error;
-      return { stdout: said };
+      const { stdout: printed = "" } = error as { stdout?: string };
+      if (printed === "") throw error;
+      return { stdout: printed };
     });
     return stdout.split("\n").filter((line) => line !== "");
   } finally {

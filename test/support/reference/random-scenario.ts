@@ -104,7 +104,7 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
       scrapeInterval,
       nodes,
       pods: pods.map((one) =>
-        tellable(
+        asExported(
           nodes.find(({ name }) => name === one.node)!,
           one,
         ),
@@ -140,13 +140,13 @@ export const randomScenario: fc.Arbitrary<Scenario> = fc
       ],
     }),
   )
-  .filter(isTold);
+  .filter(isDetermined);
 
 /**
  * True if a scenario determines what the exporter shows. The ledger ends an XID when a later pod is active, but the XID goes on in the scenario's
  * text. There the text puts no pod without known devices on such a GPU, because it does not define what the exporter shows of that GPU.
  */
-function isTold({ nodes, pods }: Scenario): boolean {
+function isDetermined({ nodes, pods }: Scenario): boolean {
   return nodes.every(({ name, unavailable }) => {
     const here = pods.filter(({ node: host }) => host === name);
     const isVague = here.some(({ devices }) => devices === undefined);
@@ -170,7 +170,7 @@ type DrawnPod = { readonly holds: object; readonly devices?: readonly number[]; 
  * A pod in a form that exporters can show. Where GPUs are time-sliced, all pods have replicas. A pod without known devices has no activity on a node
  * with an XID, because the device on which it is active cannot be determined.
  */
-function tellable<Pod extends DrawnPod>({ sharing, unavailable }: DrawnNode, pod: Pod): object {
+function asExported<Pod extends DrawnPod>({ sharing, unavailable }: DrawnNode, pod: Pod): object {
   const holds = sharing.strategy === "none" ? pod.holds : { replicas: 1 };
   const { activity, ...rest } = pod;
   const isVague = pod.devices === undefined && unavailable.some(({ because }) => because.startsWith("xid-"));

@@ -13,14 +13,14 @@ import { MINUTE_MILLIS } from "../../../domain/time.ts";
 const STATE_TARGET = { job: "kube-state-metrics", instance: "kube-state-metrics:8080" };
 
 /** An alert that fired, and its cause. */
-export interface Told extends Firing {
+export interface ExplainedFiring extends Firing {
   /** The cause in the demo's script; undefined where there is none. */
   readonly reason: string | undefined;
 }
 
 /** The result of a trial. */
 export interface Trial {
-  readonly told: readonly Told[];
+  readonly firings: readonly ExplainedFiring[];
   /** The script's faults, and minutes from each to its alert; undefined where the alert did not fire. */
   readonly faults: readonly (Fault & { readonly minutes: number | undefined })[];
 }
@@ -47,7 +47,7 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, pla
   }
   const fired = await play(groups, recorder.inputs(steps), { steps, stepSeconds: 60 });
   const timeOf = (step: number): number => fromMillis + step * MINUTE_MILLIS;
-  const told = fired.map((firing) => ({
+  const firings = fired.map((firing) => ({
     ...firing,
     reason: reasonOf(fleet, firing.alert, firing.labels, timeOf(firing.from)),
   }));
@@ -62,14 +62,14 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, pla
     const minutes = alarm === undefined ? undefined : (timeOf(alarm.from) - fault.sinceMillis) / MINUTE_MILLIS;
     return { ...fault, minutes };
   });
-  return { told, faults };
+  return { firings, faults };
 }
 
 /** A table of a trial in Markdown, alert by alert. */
-export function tableOf({ told, faults }: Trial): string {
-  const alerts = [...new Set([...told, ...faults].map(({ alert }) => alert))].toSorted((a, b) => a.localeCompare(b));
+export function tableOf({ firings, faults }: Trial): string {
+  const alerts = [...new Set([...firings, ...faults].map(({ alert }) => alert))].toSorted((a, b) => a.localeCompare(b));
   const rows = alerts.map((alert) => {
-    const fired = told.filter((each) => each.alert === alert);
+    const fired = firings.filter((each) => each.alert === alert);
     const reasons = [...new Set(fired.flatMap(({ reason }) => reason ?? []))].join("; ");
     const scripted = faults.filter((each) => each.alert === alert);
     const minutes = scripted.flatMap((each) => each.minutes ?? []);

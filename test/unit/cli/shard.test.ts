@@ -34,7 +34,7 @@ describe("a collector's shard", () => {
       { HOSTNAME: "gpu-ledger-collector-2" },
       "gpu-ledger-collector-2, ends in 2, and the last shard is 1; --shards is the number of replicas",
     ],
-  ])("is refused with a sentence %s", (_, options, env, said) => {
-    expect(() => readShard(options, env)).toThrow(said);
+  ])("is refused with a sentence %s", (_, options, env, sentence) => {
+    expect(() => readShard(options, env)).toThrow(sentence);
   });
 });

@@ -167,7 +167,7 @@ describe("the facts of a played node", () => {
       { gpus: [1], from: minute(40), until: minute(50), because: "withdrawn" },
       { gpus: [0], from: minute(60), until: minute(70), because: "xid-79" },
     ];
-    const said = nodeFacts(scenarioWith({ nodes: [{ ...NODE, unavailable }] })).map(
+    const states = nodeFacts(scenarioWith({ nodes: [{ ...NODE, unavailable }] })).map(
       ({ seenAtMillis, cordonedSince, conditions: [ready], allocatable }) => [
         (seenAtMillis - millisOf(0)) / 60_000,
         cordonedSince === undefined ? "-" : (cordonedSince - millisOf(0)) / 60_000,
@@ -175,7 +175,7 @@ describe("the facts of a played node", () => {
         allocatable["nvidia.com/gpu"],
       ],
     );
-    expect(said).toEqual([
+    expect(states).toEqual([
       [0, "-", "True since 0", 2],
       [10, 10, "True since 0", 2],
       [20, "-", "False since 20", 2],
@@ -190,11 +190,11 @@ describe("the facts of a played node", () => {
       { from: minute(0), layout: { 0: ["1g.5gb", "1g.5gb", "3g.20gb"] } },
       { from: minute(30), layout: { 0: ["7g.40gb"], 1: [] } },
     ];
-    const said = nodeFacts(scenarioWith({ nodes: [{ ...NODE, mig }] })).map(({ capacity, gpus }) => [
+    const states = nodeFacts(scenarioWith({ nodes: [{ ...NODE, mig }] })).map(({ capacity, gpus }) => [
       capacity,
       gpus[0]!.mig,
     ]);
-    expect(said).toEqual([
+    expect(states).toEqual([
       [
         { "nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 2, "nvidia.com/mig-3g.20gb": 1 },
         { strategy: "mixed", profiles: { "1g.5gb": 2, "3g.20gb": 1 } },
@@ -211,13 +211,13 @@ describe("the facts of a played node", () => {
       { name: "t4", model: "Tesla-T4", gpus: 2, sharing: { strategy: "mps", replicas: 3 } },
       { name: "mi300", model: "AMD-Instinct-MI300X", gpus: 2, partitions: { 0: 8 } },
     ];
-    const said = nodeFacts(scenarioWith({ nodes })).map(({ capacity, gpus: [gpus] }) => [
+    const states = nodeFacts(scenarioWith({ nodes })).map(({ capacity, gpus: [gpus] }) => [
       capacity,
       gpus!.count,
       gpus!.replicas,
       gpus!.sharing,
     ]);
-    expect(said).toEqual([
+    expect(states).toEqual([
       [{ "nvidia.com/gpu": 6 }, 2, 3, "mps"],
       [{ "amd.com/gpu": 9 }, 2, 1, "none"],
     ]);

@@ -144,7 +144,7 @@ it.each([
     },
   });
   const conditions = [{ type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: minute(0) }];
-  const said = projectNode({ ...object, status: { ...object.status, conditions } })!.fact;
+  const expected = projectNode({ ...object, status: { ...object.status, conditions } })!.fact;
   // The scenario does not have the clouds' labels that repeat Kubernetes' own fields.
-  expect({ ...body, labels: {} }).toEqual({ ...said, labels: {} });
+  expect({ ...body, labels: {} }).toEqual({ ...expected, labels: {} });
 });

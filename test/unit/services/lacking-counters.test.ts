@@ -13,10 +13,10 @@ function target(url: string, columns: readonly string[], more: Partial<SeenTarge
   return { job: "dcgm", url, gpus: 8, columns, ...more };
 }
 
-async function told(...rounds: readonly (readonly SeenTarget[])[]): Promise<readonly unknown[]> {
+async function lacking(...rounds: readonly (readonly SeenTarget[])[]): Promise<readonly unknown[]> {
   const metrics = createMetrics(new Registry());
-  const tell = createLackingCounters(metrics);
-  for (const targets of rounds) tell(targets);
+  const report = createLackingCounters(metrics);
+  for (const targets of rounds) report(targets);
   const { values } = await metrics.alertsLacking.get();
   return values
     .toSorted((a, b) => String(a.labels["alert"]).localeCompare(String(b.labels["alert"])))
@@ -27,19 +27,19 @@ describe("the counters that alerts lack", () => {
   it("are listed for each target with the alert and the counter", async () => {
     const bare = without("temperature_margin_celsius");
     const lacks = { scrape_job: "dcgm", target: "http://b", counter: "DCGM_FI_DEV_GPU_TEMP_LIMIT", value: 1 };
-    expect(await told([target("http://a", ALL), target("http://b", bare)])).toEqual(
+    expect(await lacking([target("http://a", ALL), target("http://b", bare)])).toEqual(
       MARGIN.map((alert) => ({ ...lacks, alert })),
     );
   });
 
   it("are not listed for a target that was not read, or has no GPU", async () => {
-    expect(await told([target("http://a", [], { gpus: 0 })])).toEqual([]);
+    expect(await lacking([target("http://a", [], { gpus: 0 })])).toEqual([]);
   });
 
   it("are counted for a job together if more than twenty targets lack the same", async () => {
     const bare = without("temperature_margin_celsius");
     const many = Array.from({ length: 21 }, (_, index) => target(`http://node-${index}`, bare));
-    const values = await told([...many, target("http://x", bare, { job: "other" })]);
+    const values = await lacking([...many, target("http://x", bare, { job: "other" })]);
     expect(values).toHaveLength(4);
     expect(values).toContainEqual({
       scrape_job: "dcgm",
@@ -53,7 +53,7 @@ describe("the counters that alerts lack", () => {
 
   it("are removed when the counter appears, and with the target", async () => {
     const bare = without("temperature_margin_celsius");
-    expect(await told([target("http://a", bare)], [target("http://a", ALL)])).toEqual([]);
-    expect(await told([target("http://a", bare)], [])).toEqual([]);
+    expect(await lacking([target("http://a", bare)], [target("http://a", ALL)])).toEqual([]);
+    expect(await lacking([target("http://a", bare)], [])).toEqual([]);
   });
 });

@@ -48,13 +48,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 async function prices(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const said = { stdout: "", stderr: "" };
-  stdout.on("data", (chunk: Buffer) => (said.stdout += chunk.toString()));
-  stderr.on("data", (chunk: Buffer) => (said.stderr += chunk.toString()));
+  const printed = { stdout: "", stderr: "" };
+  stdout.on("data", (chunk: Buffer) => (printed.stdout += chunk.toString()));
+  stderr.on("data", (chunk: Buffer) => (printed.stderr += chunk.toString()));
   const program = createProgram({ stdout, stderr, stdin: new PassThrough(), env: {} });
   const placed = args.map((arg) => (arg.endsWith(".yaml") ? join(folder, arg) : arg));
   const code = await program.run(["prices", ...placed]);
-  return { code, ...said };
+  return { code, ...printed };
 }
 
 describe("gpu-ledger prices check", () => {

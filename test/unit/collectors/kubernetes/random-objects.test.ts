@@ -43,7 +43,7 @@ describe("any object of Kubernetes' API", () => {
   it.each(TYPES)(
     "is skipped, or becomes a fact that a processor can read: %s",
     async (resource, type, kind, apiVersion) => {
-      let said = 0;
+      let facts = 0;
       await fc.assert(
         fc.asyncProperty(
           known("V1Node", "Node", "v1"),
@@ -69,13 +69,13 @@ describe("any object of Kubernetes' API", () => {
             await projector.take(resource, first, sight);
             await projector.take(resource, second, { resourceVersion: "101", atMillis: NOW + 1 });
             projector.gone(resource, second.metadata.uid, { atMillis: NOW + 2, inferred: false }, sight);
-            said += messages.length;
+            facts += messages.length;
             for (const [topic, { value }] of messages) expect(DECODERS[topic]!(value!)).not.toHaveProperty("invalid");
           },
         ),
         { numRuns: rounds(3_000) },
       );
-      expect(said).toBeGreaterThan(0);
+      expect(facts).toBeGreaterThan(0);
     },
   );
 });

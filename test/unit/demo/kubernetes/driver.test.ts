@@ -62,9 +62,9 @@ describe("the driver", () => {
       const places = way.map((stage) => order.indexOf(stage));
       expect(places).toEqual(places.toSorted((a, b) => a - b));
     }
-    const told = ways.map((way) => way.join(" > "));
-    expect(told).toContain("Pending > Pending bound > Running bound");
-    expect(told).toContain("Running bound > Succeeded bound");
+    const texts = ways.map((way) => way.join(" > "));
+    expect(texts).toContain("Pending > Pending bound > Running bound");
+    expect(texts).toContain("Running bound > Succeeded bound");
   });
 
   test("sends nothing if nothing has changed, and does not go back", () => {

@@ -16,7 +16,7 @@ const entry = (match: unknown, from: string, until?: string): unknown => ({
 const rankedOf = (...prices: readonly unknown[]) => rankEntries(bookOf({ prices }).prices);
 
 /** Stretches as `from–until: winner`, times without their year and without zero seconds. */
-const told = (list: readonly Stretch[]): readonly string[] =>
+const texts = (list: readonly Stretch[]): readonly string[] =>
   list.map(({ fromMillis, untilMillis, winner }) => {
     const time = (millis: number): string =>
       Number.isFinite(millis) ? new Date(millis).toISOString().slice(5, 16) : "…";
@@ -37,7 +37,7 @@ describe("a time is cut where the winner changes", () => {
       entry({ cluster: "prod" }, "2026-02-10"),
       entry({ pool: "other" }, "2026-02-11"),
     );
-    expect(told(stretches(ranked, KNOWN, -Infinity, at("2026-04-01T00:00:00Z")))).toEqual([
+    expect(texts(stretches(ranked, KNOWN, -Infinity, at("2026-04-01T00:00:00Z")))).toEqual([
       "… 01-01T00:00 unpriced",
       "01-01T00:00 02-01T00:00 prices[0]",
       "02-01T00:00 02-15T00:00 prices[1]",
@@ -49,9 +49,9 @@ describe("a time is cut where the winner changes", () => {
   it("is one stretch if nothing changes, and none if the span is empty", () => {
     const ranked = rankedOf(entry({}, "2026-01-01"));
     const [from, until] = [at("2026-02-01T00:00:00Z"), at("2026-02-01T01:00:00Z")];
-    expect(told(stretches(ranked, KNOWN, from, until))).toEqual(["02-01T00:00 02-01T01:00 prices[0]"]);
+    expect(texts(stretches(ranked, KNOWN, from, until))).toEqual(["02-01T00:00 02-01T01:00 prices[0]"]);
     expect(stretches(ranked, KNOWN, from, from)).toEqual([]);
-    expect(told(stretches([], KNOWN, from, until))).toEqual(["02-01T00:00 02-01T01:00 unpriced"]);
+    expect(texts(stretches([], KNOWN, from, until))).toEqual(["02-01T00:00 02-01T01:00 unpriced"]);
   });
 
   it("so that the winner of a stretch wins at every moment in it, and another winner follows on each side", () => {
@@ -95,7 +95,7 @@ describe("a time is cut where the winner changes", () => {
     );
     const facts = { ...KNOWN, labels: { ...KNOWN.labels, shelf: "1" } };
     const list = stretches(ranked, facts, at("2026-02-01T00:00:00Z"), at("2026-02-04T00:00:00Z"));
-    expect(told(list)).toEqual([
+    expect(texts(list)).toEqual([
       "02-01T00:00 02-02T00:00 tied",
       "02-02T00:00 02-03T00:00 tied",
       "02-03T00:00 02-04T00:00 unpriced",
@@ -107,8 +107,8 @@ describe("a time is cut where the winner changes", () => {
     const [begin, turn, end] = [at("2026-02-01T00:00:00Z"), at("2026-02-02T00:00:00Z"), at("2026-02-03T00:00:00Z")];
     const moved = (zone: string): readonly Stretch[] =>
       joinStretches([...stretches(ranked, KNOWN, begin, turn), ...stretches(ranked, { ...KNOWN, zone }, turn, end)]);
-    expect(told(moved("c"))).toEqual(["02-01T00:00 02-03T00:00 prices[0]"]);
-    expect(told(moved("b"))).toEqual(["02-01T00:00 02-02T00:00 prices[0]", "02-02T00:00 02-03T00:00 prices[1]"]);
+    expect(texts(moved("c"))).toEqual(["02-01T00:00 02-03T00:00 prices[0]"]);
+    expect(texts(moved("b"))).toEqual(["02-01T00:00 02-02T00:00 prices[0]", "02-02T00:00 02-03T00:00 prices[1]"]);
   });
 });
 
@@ -133,7 +133,7 @@ describe("the cost of a stretch is counted", () => {
 
   it("from the service of an owned machine on, also if the machine was seen later", () => {
     const list = stretches(rankedOf({ match: {}, from: "2026-01-01", owned }), KNOWN, -Infinity, Infinity);
-    expect(told(list)).toEqual(["… 02-03T00:00 unpriced", "02-03T00:00 … prices[0]"]);
+    expect(texts(list)).toEqual(["… 02-03T00:00 unpriced", "02-03T00:00 … prices[0]"]);
     expect(list[1] && originOf(list[1], appeared)).toBe(at("2026-02-03T00:00:00Z"));
   });
 });

@@ -80,11 +80,11 @@ describe("a request", () => {
     const answers = [];
     for (const token of [wrong, expired, revoked, "gpul_short"])
       answers.push(await serverAt("0.0.0.0:80").ask({ authorization: `Bearer ${token}` }));
-    const told = answers.map((answer) => ("refusal" in answer ? answer.refusal : undefined));
-    expect(told.map((each) => each?.reason)).toEqual(["unknown", "expired", "revoked", "malformed"]);
+    const refusals = answers.map((answer) => ("refusal" in answer ? answer.refusal : undefined));
+    expect(refusals.map((each) => each?.reason)).toEqual(["unknown", "expired", "revoked", "malformed"]);
     const ids = [wrong, expired, revoked].map((token) => tokenId(tokenHash(token)));
-    expect(told.map((each) => each?.tokenId)).toEqual([...ids, undefined]);
-    expect(new Set(told.map((each) => `${each?.status} ${each?.message}`))).toEqual(
+    expect(refusals.map((each) => each?.tokenId)).toEqual([...ids, undefined]);
+    expect(new Set(refusals.map((each) => `${each?.status} ${each?.message}`))).toEqual(
       new Set(["401 the token is not accepted"]),
     );
   });

@@ -80,7 +80,7 @@ const anyFact: fc.Arbitrary<AnyFact> = fc
 const idOf = ({ of, fact }: AnyFact): string =>
   of === "workload" ? workloadKey(fact) : of === "inventory" ? inventoryKey(fact) : clusterFactKey(fact);
 
-function tell(holdings: HoldingsIndex, { of, fact }: AnyFact): void {
+function apply(holdings: HoldingsIndex, { of, fact }: AnyFact): void {
   if (of === "workload") holdings.workload(fact);
   else if (of === "inventory") holdings.inventory(fact);
   else holdings.clusterFact(fact);
@@ -113,11 +113,11 @@ describe("the index of holders", () => {
         fc.infiniteStream(fc.nat()),
         (facts, replays, order) => {
           const [plain, shuffled] = [createHoldings(), createHoldings()];
-          for (const one of facts) tell(plain, one);
+          for (const one of facts) apply(plain, one);
           const sent = [...facts, ...replays.flatMap((index) => facts[index] ?? [])]
             .map((one) => ({ one, key: order.next().value as number }))
             .toSorted((a, b) => a.key - b.key);
-          for (const { one } of sent) tell(shuffled, one);
+          for (const { one } of sent) apply(shuffled, one);
           expect(everything(shuffled)).toEqual(everything(plain));
         },
       ),

@@ -10,8 +10,8 @@ const fact = (resourceVersion: string, seenAtMillis: number, ended = false) => (
 
 it("the newest fact of an object wins over replays and late facts, also after its end", () => {
   const newest = createNewest();
-  const told = [fact("5", 0), fact("5", 0), fact("4", 0), fact("6", 1, true), fact("5", 0)];
-  expect(told.map((one) => newest.take("a", one))).toEqual([true, false, false, true, false]);
+  const facts = [fact("5", 0), fact("5", 0), fact("4", 0), fact("6", 1, true), fact("5", 0)];
+  expect(facts.map((one) => newest.take("a", one))).toEqual([true, false, false, true, false]);
 });
 
 it("an object that came back after its end counts as existing", () => {

@@ -36,23 +36,26 @@ const reserving = (group: string, uuid: string): Partial<WorkloadFact> => ({
 describe("a label", () => {
   it("names the pod that holds the device on this node, and the UID comes from the known facts", () => {
     world.pod("train-0");
-    expect(world.told([gpu(0, labelled("train-0")), gpu(1)])).toEqual(["label train-0/uid-train-0 of 1", "none  of 0"]);
+    expect(world.holderTexts([gpu(0, labelled("train-0")), gpu(1)])).toEqual([
+      "label train-0/uid-train-0 of 1",
+      "none  of 0",
+    ]);
   });
 
   it("counts also for an unknown pod, without a UID or with the UID that the label has", () => {
     const rows = [gpu(0, labelled("train-0")), gpu(1, { ...labelled("train-1"), podUid: "uid-x" })];
-    expect(world.told(rows)).toEqual(["label train-0 of 1", "label train-1/uid-x of 1"]);
+    expect(world.holderTexts(rows)).toEqual(["label train-0 of 1", "label train-1/uid-x of 1"]);
   });
 
   it("names a job if there is no pod", () => {
-    expect(world.told([gpu(0, { hpcJob: "4711" })])).toEqual(["hpc-job 4711 of 1"]);
+    expect(world.holderTexts([gpu(0, { hpcJob: "4711" })])).toEqual(["hpc-job 4711 of 1"]);
   });
 
   it("counts for its own row if the exporter has a row for each pod; the device's own row has all holders", () => {
     world.pod("a");
     world.pod("b");
     world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, replicas: 4, sharing: "time-slicing" }] }));
-    expect(world.told([gpu(0), gpu(0, labelled("b")), gpu(0, labelled("a"))])).toEqual([
+    expect(world.holderTexts([gpu(0), gpu(0, labelled("b")), gpu(0, labelled("a"))])).toEqual([
       "label a/uid-a of 2",
       "label b/uid-b of 1",
       "label a/uid-a of 1",
@@ -69,9 +72,9 @@ describe("a label", () => {
       world.pod("b");
       world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, ...given }] }));
       const [onA, onB] = [shapeOf([gpu(0, labelled("a"))]), shapeOf([gpu(0, labelled("b"))])];
-      expect(world.told(onB)).toEqual(["label b/uid-b of 1"]);
-      expect(world.told(onA)).toEqual(["label a/uid-a of 2"]);
-      expect(world.told(onB)).toEqual(["label a/uid-a of 2"]);
+      expect(world.holderTexts(onB)).toEqual(["label b/uid-b of 1"]);
+      expect(world.holderTexts(onA)).toEqual(["label a/uid-a of 2"]);
+      expect(world.holderTexts(onB)).toEqual(["label a/uid-a of 2"]);
     },
   );
 });
@@ -88,7 +91,7 @@ describe("DRA", () => {
     world.claim("one", ["claimer"], ["gpu-0", "gpu-1"]);
     world.slice(slice);
     const rows = [gpu(0, labelled("other")), gpu(1, { pciBusId: "00000000:65:00.0" }), gpu(2)];
-    expect(world.told(rows)).toEqual([
+    expect(world.holderTexts(rows)).toEqual([
       "dra claimer/uid-claimer of 1",
       "dra claimer/uid-claimer of 1",
       "node other/uid-other of 1",
@@ -99,8 +102,8 @@ describe("DRA", () => {
     for (const name of ["b", "a", "later"]) world.pod(name, claiming("one"));
     world.claim("one", ["b", "a"], ["gpu-0"]);
     world.slice(slice);
-    expect(world.told([gpu(0)])).toEqual(["dra a/uid-a of 2"]);
-    expect(world.told([gpu(0, labelled("b")), gpu(0, labelled("a"))])).toEqual([
+    expect(world.holderTexts([gpu(0)])).toEqual(["dra a/uid-a of 2"]);
+    expect(world.holderTexts([gpu(0, labelled("b")), gpu(0, labelled("a"))])).toEqual([
       "dra b/uid-b of 1",
       "dra a/uid-a of 1",
     ]);
@@ -110,12 +113,12 @@ describe("DRA", () => {
     world.pod("claimer", claiming("one"));
     world.claim("one", ["claimer"], ["gpu-0", "gpu-1"]);
     const rows = [gpu(0, { claim: { name: "one", namespace: "ml" } }), gpu(1), gpu(2)];
-    expect(world.told(rows)).toEqual(["dra claimer/uid-claimer of 1", "none  of 0", "none  of 0"]);
-    expect(world.told([gpu(0, { claim: { name: "one", namespace: "elsewhere" } })])).not.toContain(
+    expect(world.holderTexts(rows)).toEqual(["dra claimer/uid-claimer of 1", "none  of 0", "none  of 0"]);
+    expect(world.holderTexts([gpu(0, { claim: { name: "one", namespace: "elsewhere" } })])).not.toContain(
       "dra claimer/uid-claimer of 1",
     );
     world.slice([{ name: "gpu-1", uuid: "GPU-1" }]);
-    expect(world.told(rows)[1]).toBe("dra claimer/uid-claimer of 1");
+    expect(world.holderTexts(rows)[1]).toBe("dra claimer/uid-claimer of 1");
   });
 
   const part = (name: string): { name: string; uuid: string; parentUuid: string; profile: string } => ({
@@ -129,9 +132,9 @@ describe("DRA", () => {
     world.pod("claimer", claiming("one"));
     world.claim("one", ["claimer"], ["mig-a"]);
     world.slice([part("mig-a")]);
-    expect(world.told([instance(0, "7", "1g.11gb"), instance(0, "1", "3g.40gb"), instance(1, "7", "1g.10gb")])).toEqual(
-      ["dra claimer/uid-claimer of 1", "none  of 0", "none  of 0"],
-    );
+    expect(
+      world.holderTexts([instance(0, "7", "1g.11gb"), instance(0, "1", "3g.40gb"), instance(1, "7", "1g.10gb")]),
+    ).toEqual(["dra claimer/uid-claimer of 1", "none  of 0", "none  of 0"]);
   });
 
   it("leaves the instance of a claim open if several equal MIG instances match, unless the row names it or all are claimed", () => {
@@ -139,14 +142,14 @@ describe("DRA", () => {
     world.claim("one", ["a"], ["mig-a"]);
     world.slice([part("mig-a"), part("mig-b")]);
     const both = [instance(0, "7", "1g.10gb"), instance(0, "8", "1g.10gb")];
-    expect(world.told(both)).toEqual(["none  of 0", "none  of 0"]);
-    expect(world.told([both[0]!, { ...both[1]!, claim: { migUuid: "MIG-mig-a" } }])).toEqual([
+    expect(world.holderTexts(both)).toEqual(["none  of 0", "none  of 0"]);
+    expect(world.holderTexts([both[0]!, { ...both[1]!, claim: { migUuid: "MIG-mig-a" } }])).toEqual([
       "none  of 0",
       "dra a/uid-a of 1",
     ]);
     world.pod("b", claiming("two"));
     world.claim("two", ["b"], ["mig-b"]);
-    expect(world.told(both)).toEqual(["dra a/uid-a of 2", "dra a/uid-a of 2"]);
+    expect(world.holderTexts(both)).toEqual(["dra a/uid-a of 2", "dra a/uid-a of 2"]);
   });
 });
 
@@ -154,8 +157,8 @@ describe("an annotation", () => {
   it("gives the GPUs of HAMi's and Volcano's pods, several of which may share one", () => {
     world.pod("b", { asks: [{ kind: "vgpu", scheduler: "hami", count: 1 }], evidence: [given("GPU-1")] });
     world.pod("a", { asks: [{ kind: "vgpu", scheduler: "volcano", count: 1 }], evidence: [given("GPU-1")] });
-    expect(world.told([gpu(0), gpu(1, labelled("b"))])).toEqual(["none  of 0", "annotation a/uid-a of 2"]);
-    expect(world.told([gpu(1), gpu(1, labelled("b")), gpu(1, labelled("late"))])).toEqual([
+    expect(world.holderTexts([gpu(0), gpu(1, labelled("b"))])).toEqual(["none  of 0", "annotation a/uid-a of 2"]);
+    expect(world.holderTexts([gpu(1), gpu(1, labelled("b")), gpu(1, labelled("late"))])).toEqual([
       "annotation a/uid-a of 2",
       "annotation b/uid-b of 1",
       "label late of 1",
@@ -164,7 +167,7 @@ describe("an annotation", () => {
 
   it("gives Run:ai's MIG instance by the index of its GPU and the instance's number", () => {
     world.pod("a", { ...mig("1g.5gb"), evidence: [{ ...given("MIG-x"), gpuIndex: 1, instance: 9 }] });
-    expect(world.told([instance(0, "9", "1g.5gb"), instance(1, "9", "1g.5gb")])).toEqual([
+    expect(world.holderTexts([instance(0, "9", "1g.5gb"), instance(1, "9", "1g.5gb")])).toEqual([
       "none  of 0",
       "annotation a/uid-a of 1",
     ]);
@@ -178,19 +181,21 @@ describe("a group of KAI or Run:ai", () => {
     world.pod("a", grouped("g1"));
     world.pod("c", grouped("g2"));
     const label = { namespace: "kai-resource-reservation", pod: "reservation" };
-    expect(world.told([gpu(0, label), gpu(1)])).toEqual(["group a/uid-a of 2", "node c/uid-c of 1"]);
+    expect(world.holderTexts([gpu(0, label), gpu(1)])).toEqual(["group a/uid-a of 2", "node c/uid-c of 1"]);
   });
 
   it("has the device of the label of its reservation pod if the label names another UUID than the exporter", () => {
     world.pod("reservation", reserving("g1", "GPU-virtual"));
     world.pod("a", grouped("g1"));
     const label = { namespace: "kai-resource-reservation", pod: "reservation" };
-    expect(world.told([gpu(0, label)])).toEqual(["group a/uid-a of 1"]);
+    expect(world.holderTexts([gpu(0, label)])).toEqual(["group a/uid-a of 1"]);
   });
 
   it("without pods leaves its GPU without a holder", () => {
     world.pod("reservation", reserving("g1", "GPU-0"));
-    expect(world.told([gpu(0, { namespace: "kai-resource-reservation", pod: "reservation" })])).toEqual(["none  of 0"]);
+    expect(world.holderTexts([gpu(0, { namespace: "kai-resource-reservation", pod: "reservation" })])).toEqual([
+      "none  of 0",
+    ]);
   });
 });
 
@@ -199,7 +204,7 @@ describe("the node in common", () => {
     world.pod("known");
     world.pod("b", asking(2));
     world.pod("a");
-    expect(world.told([gpu(0, labelled("known")), gpu(1), gpu(2)])).toEqual([
+    expect(world.holderTexts([gpu(0, labelled("known")), gpu(1), gpu(2)])).toEqual([
       "label known/uid-known of 1",
       "node a/uid-a of 2",
       "node a/uid-a of 2",
@@ -208,8 +213,8 @@ describe("the node in common", () => {
 
   it("has a pod until all of its devices are proven", () => {
     world.pod("a", asking(2));
-    expect(world.told([gpu(0, labelled("a")), gpu(1)])).toEqual(["label a/uid-a of 1", "node a/uid-a of 1"]);
-    expect(world.told([gpu(0, labelled("a")), gpu(1, labelled("a")), gpu(2)])[2]).toBe("none  of 0");
+    expect(world.holderTexts([gpu(0, labelled("a")), gpu(1)])).toEqual(["label a/uid-a of 1", "node a/uid-a of 1"]);
+    expect(world.holderTexts([gpu(0, labelled("a")), gpu(1, labelled("a")), gpu(2)])[2]).toBe("none  of 0");
   });
 
   it("separates kinds: MIG instances by profile, GPUs, and the devices of each vendor", () => {
@@ -218,23 +223,23 @@ describe("the node in common", () => {
     world.pod("red", asking(1, "amd.com/gpu"));
     world.pod("own", asking(1, "example.com/gpu"));
     world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, mig: { strategy: "mixed", profiles: {} } }] }));
-    expect(world.told([instance(0, "1", "1g.11gb"), instance(0, "2", "3g.40gb"), gpu(1)])).toEqual([
+    expect(world.holderTexts([instance(0, "1", "1g.11gb"), instance(0, "2", "3g.40gb"), gpu(1)])).toEqual([
       "node small/uid-small of 1",
       "none  of 0",
       "node own/uid-own of 2",
     ]);
-    expect(world.told(shapeOf([gpu(0)], "amd-device-metrics-exporter"))).toEqual(["node own/uid-own of 2"]);
+    expect(world.holderTexts(shapeOf([gpu(0)], "amd-device-metrics-exporter"))).toEqual(["node own/uid-own of 2"]);
   });
 
   it("takes instances as GPUs unless the node names them by profile", () => {
     world.pod("a");
     const rows = [instance(0, "1", "1g.10gb")];
     world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, mig: { strategy: "single", profiles: {} } }] }));
-    expect(world.told(rows)).toEqual(["node a/uid-a of 1"]);
+    expect(world.holderTexts(rows)).toEqual(["node a/uid-a of 1"]);
     world.holdings.inventory(
       inventoryFact({ resourceVersion: "101", gpus: [{ ...nvidia!, mig: { strategy: "mixed", profiles: {} } }] }),
     );
-    expect(world.told(rows)).toEqual(["none  of 0"]);
+    expect(world.holderTexts(rows)).toEqual(["none  of 0"]);
   });
 });
 
@@ -248,22 +253,22 @@ describe("a join", () => {
     expect(world.join(shape, NOON + 60_000)).toBe(first);
     world.pod("a", { times: { created: NOON - 1, scheduled: NOON - 1, finished: NOON + 70_000 } });
     expect(world.join(shape, NOON + 69_999)).toBe(first);
-    expect(world.told(shape, NOON + 70_000)).toEqual(["node b/uid-b of 1"]);
+    expect(world.holderTexts(shape, NOON + 70_000)).toEqual(["node b/uid-b of 1"]);
   });
 
   it("uses facts that come late", () => {
     const shape = shapeOf([gpu(0, labelled("a")), gpu(1)]);
-    expect(world.told(shape)).toEqual(["label a of 1", "none  of 0"]);
+    expect(world.holderTexts(shape)).toEqual(["label a of 1", "none  of 0"]);
     world.pod("a");
-    expect(world.told(shape)).toEqual(["label a/uid-a of 1", "none  of 0"]);
+    expect(world.holderTexts(shape)).toEqual(["label a/uid-a of 1", "none  of 0"]);
     world.pod("c", claiming("one"));
-    expect(world.told(shape)[1]).toBe("node c/uid-c of 1");
+    expect(world.holderTexts(shape)[1]).toBe("node c/uid-c of 1");
     world.claim("one", ["c"], ["gpu-1"]);
-    expect(world.told(shape)[1]).toBe("node c/uid-c of 1");
+    expect(world.holderTexts(shape)[1]).toBe("node c/uid-c of 1");
     world.slice([{ name: "gpu-1", uuid: "GPU-1" }]);
-    expect(world.told(shape)[1]).toBe("dra c/uid-c of 1");
+    expect(world.holderTexts(shape)[1]).toBe("dra c/uid-c of 1");
     world.claim("one", [], []);
-    expect(world.told(shape)[1]).toBe("node c/uid-c of 1");
+    expect(world.holderTexts(shape)[1]).toBe("node c/uid-c of 1");
   });
 
   it("of a failed scrape has no rows", () => {

@@ -12,9 +12,9 @@ describe("the list of tables in a backup", () => {
 
   it("has every table once, as backed up or left out", () => {
     const made = statements.flatMap((statement) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement)?.[1] ?? []);
-    const said = [...BACKED_UP, ...LEFT_OUT].map(({ name }) => name);
+    const names = [...BACKED_UP, ...LEFT_OUT].map(({ name }) => name);
     // The table of migrations is made before the first migration.
-    expect(said.toSorted()).toEqual(["migrations", ...made].toSorted());
+    expect(names.toSorted()).toEqual(["migrations", ...made].toSorted());
   });
 
   it("can be restored after later migrations, because these change no rows", () => {
