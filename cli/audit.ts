@@ -22,7 +22,7 @@ export function addAudit(program: Command, context: CommandContext): void {
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
     .action(async ({ config: path, since, format }: Options) => {
       const from = instantOf(since);
-      if (from === undefined) throw new CommandError(`--since ${since}: it is ${INSTANT_FORM}`, 2);
+      if (from === undefined) throw new CommandError(`--since ${since}: must be ${INSTANT_FORM}`, 2);
       const { config } = loadLedgerConfig(path, context.env);
       const store = await openStore(config);
       try {
@@ -32,7 +32,7 @@ export function addAudit(program: Command, context: CommandContext): void {
           format === "json"
             ? JSON.stringify(entries, null, 2)
             : renderTable(["when", "who", "what", "of", "why"], rows);
-        context.stdout.write(`${entries.length === 0 && format === "table" ? "nothing was done" : text}\n`);
+        context.stdout.write(`${entries.length === 0 && format === "table" ? "no changes" : text}\n`);
       } finally {
         await store.close();
       }

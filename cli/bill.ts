@@ -60,7 +60,7 @@ function policiesOf({ policies }: Ledger, names: readonly string[]): readonly Po
   return names.map((name) => {
     const policy = policies.find((one) => one.name === name);
     if (policy !== undefined) return policy;
-    throw new CommandError(`--policy ${name}: one of ${policies.map((one) => one.name).join(", ")}`, 2);
+    throw new CommandError(`--policy ${name}: must be one of: ${policies.map((one) => one.name).join(", ")}`, 2);
   });
 }
 
@@ -83,7 +83,7 @@ async function compute(
     const [breach] = progress.breaches;
     if (breach !== undefined)
       throw new CommandError(
-        `charges of ${breach.node}/${breach.slot} do not sum: ${breach.what} is ${breach.found} and not ${breach.expected}`,
+        `charges of ${breach.node}/${breach.slot} are not exact: ${breach.what} is ${breach.found}, expected ${breach.expected}`,
       );
     const booked = progress.charges.map((charge) => ({
       ...charge,

@@ -10,7 +10,7 @@ import { checkLedger } from "./check/ledger.ts";
 import { checkStorage } from "./check/storage.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 
-/** Adds `gpu-ledger check`: tries every connection and permission of the configuration, and prints the results in plain words. */
+/** Adds `gpu-ledger check`: tries every connection and permission of the configuration, and prints the results. */
 export function addCheck(program: Command, context: CommandContext): void {
   program
     .command("check")
@@ -29,7 +29,7 @@ export function addCheck(program: Command, context: CommandContext): void {
 }
 
 async function* checks(config: Config, path: string | undefined): AsyncGenerator<Finding> {
-  yield { ok: true, what: "configuration", answer: path ?? "none; the defaults hold" };
+  yield { ok: true, what: "configuration", answer: path ?? "no file; all values are defaults" };
   yield* checkStorage(config);
   yield* checkDestinations(config);
   if (config.collector.jobs.length === 0) {

@@ -57,7 +57,7 @@ export function addClose(program: Command, context: CommandContext): void {
 async function requestOf(name: string, { dryRun, invoice, by, why }: Options): Promise<CloseRequest> {
   const isDryRun = dryRun === true;
   if (!isDryRun && (why ?? "").trim() === "")
-    throw new CommandError("--why is required: a close is for good, and the audit trail says why it was made", 2);
+    throw new CommandError("--why is required: a close is final, and the audit trail has its reason", 2);
   return {
     period: periodOfArgument(name),
     by: by ?? whoRuns(),
@@ -70,7 +70,7 @@ async function requestOf(name: string, { dryRun, invoice, by, why }: Options): P
 /** Returns the period of an argument. Fails with a sentence if the argument is not a period. */
 export function periodOfArgument(name: string): BillingPeriod {
   const period = readPeriod(name);
-  if (period === undefined) throw new CommandError(`${name}: a billing period is ${PERIOD_FORM}`, 2);
+  if (period === undefined) throw new CommandError(`${name}: a billing period must be ${PERIOD_FORM}`, 2);
   return period;
 }
 

@@ -40,7 +40,7 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
     .option("--format <format>", "table or json", "table")
     .action((options: CommonOptions & { format: string }) => {
       if (options.format !== "table" && options.format !== "json") {
-        throw new CommandError(`--format ${options.format}: it is table or json`, 2);
+        throw new CommandError(`--format ${options.format}: must be table or json`, 2);
       }
       return withBus(options, async (bus) => {
         const letters = await readAll(bus);
@@ -109,7 +109,7 @@ async function readAll(bus: Bus): Promise<ListedDeadLetter[]> {
 
 async function readOne(bus: Bus, id: string): Promise<ListedDeadLetter> {
   const offset = Number(id);
-  if (!Number.isInteger(offset) || offset < 0) throw new CommandError(`${id} is no id of a dead letter`, 2);
+  if (!Number.isInteger(offset) || offset < 0) throw new CommandError(`${id} is not the id of a dead letter`, 2);
   const [letter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, offset, 1).catch(noneWithoutTopic);
   if (letter?.offset !== offset) throw new CommandError(`there is no dead letter ${id}`);
   return toListed(letter);

@@ -67,7 +67,7 @@ const SHORT = ["team", "state", "namespace"] as const;
 
 function ofOptions(options: Options): Omit<ChargesQuestion, "policy"> {
   const { month, span } = options;
-  if (month !== undefined && span !== undefined) throw new CommandError("--month or --span, not both", 2);
+  if (month !== undefined && span !== undefined) throw new CommandError("--month and --span: give only one of them", 2);
   const where = whereOf(options);
   if (span !== undefined)
     return { kind: "showback", span: orWrongUse("--span", readSpan(span, Date.now())).span, where };

@@ -18,7 +18,7 @@ export function renderObjects({ objects, ignored }: ObjectInspection): string {
   if (nodes.length > 0) sections.push(renderNodes(nodes));
   if (cluster.length > 0) {
     const rows = cluster.map(({ fact }) => [fact.kind, nameOf(fact), JSON.stringify(fact.body)]);
-    sections.push(renderTable(["kind", "name", "says"], rows));
+    sections.push(renderTable(["kind", "name", "contents"], rows));
   }
   const remarks = objects.flatMap((object) =>
     object.remarks.map(({ reason, text }) => [
@@ -104,7 +104,7 @@ function askText(ask: GpuAsk): string {
     case "fraction":
       return `${ask.count} × ${ask.ppm === undefined ? `${ask.memoryMiB ?? 0} MiB` : `${ask.ppm / 1_000_000} GPU`}`;
     case "claim":
-      return ask.claim === "" ? "a claim that is not made yet" : `claim ${ask.claim}`;
+      return ask.claim === "" ? "a claim that does not exist yet" : `claim ${ask.claim}`;
   }
 }
 

@@ -37,7 +37,7 @@ export function addInspect(program: Command, context: CommandContext): void {
     .option("--timeout <seconds>", "the longest wait for a page", "10")
     .action(async (source: string, options: InspectOptions) => {
       if (options.format !== "table" && options.format !== "json") {
-        throw new CommandError(`--format ${options.format}: it is table or json`, 2);
+        throw new CommandError(`--format ${options.format}: must be table or json`, 2);
       }
       const { page, complete, url } = await readSource(source, options, context);
       if (url === undefined && looksLikeObjects(page.toString("utf8", 0, 65_536))) {
@@ -62,7 +62,7 @@ export function addInspect(program: Command, context: CommandContext): void {
           : render(inspection, node);
       context.stdout.write(`${text}\n`);
       if (inspection.devices.length === 0)
-        throw new CommandError(`${source}: nothing was read of any GPU: is it a page of a GPU exporter?`);
+        throw new CommandError(`${source}: the page has no GPU: it may not be the page of a GPU exporter`);
     });
 }
 
@@ -83,15 +83,15 @@ async function readSource(source: string, options: InspectOptions, context: Comm
       return { page: await readFile(source), complete: true };
     } catch (error) {
       throw new CommandError(
-        `${source} is neither a file that can be read (${error instanceof Error ? error.message : String(error)}) nor an http:// or https:// address`,
+        `${source} is not a readable file (${error instanceof Error ? error.message : String(error)}) and not an http:// or https:// address`,
         2,
       );
     }
   }
-  if (!URL.canParse(source)) throw new CommandError(`${source} is no address`, 2);
+  if (!URL.canParse(source)) throw new CommandError(`${source} is not an address`, 2);
   const url = toUrl(source, { scheme: "http", port: 9400, path: "/metrics" });
   const seconds = Number(options.timeout);
-  if (!(seconds > 0)) throw new CommandError(`--timeout ${options.timeout}: it is a number of seconds`, 2);
+  if (!(seconds > 0)) throw new CommandError(`--timeout ${options.timeout}: must be a number of seconds above 0`, 2);
   const timeoutMillis = seconds * 1000;
   const tls = { insecureSkipVerify: options.insecureSkipVerify === true };
   const connections = createConnections({ tls });
@@ -140,11 +140,11 @@ function render({ exporter, samples, devices, drops }: Inspection, node: string 
         columns.map((column) => [column, ...shown.map(({ values }) => format(values[column]))]),
       ) +
         (devices.length > shown.length
-          ? `\n… and ${devices.length - shown.length} devices more; see --format json`
+          ? `\n… and ${devices.length - shown.length} more devices; see --format json`
           : ""),
     );
     const unknown = [...new Set(devices.flatMap(({ unknown: names }) => Object.keys(names)))];
-    if (unknown.length > 0) sections.push(`kept under the exporter's own name:\n  ${unknown.join("\n  ")}`);
+    if (unknown.length > 0) sections.push(`kept under the exporter's name:\n  ${unknown.join("\n  ")}`);
   }
   if (drops.length > 0) {
     const rows = drops.slice(0, MOST_DROPS).map(({ line, reason, series, why }) => [String(line), reason, series, why]);

@@ -12,7 +12,7 @@ export function keptPolicies(
   const kept = policies.filter(({ keep }) => keep).map(({ name }) => name);
   const other = names.find((name) => !kept.includes(name));
   if (other !== undefined)
-    throw new CommandError(`--policy ${other}: one whose charges are kept: ${kept.join(", ")}`, 2);
+    throw new CommandError(`--policy ${other}: must be a policy with kept charges: ${kept.join(", ")}`, 2);
   const [first, ...others] = names;
   return first === undefined ? [policies[0].name] : [first, ...others];
 }

@@ -24,7 +24,7 @@ export function addOwners(program: Command, context: CommandContext): void {
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
     .action(async ({ config: path, days, format }: Options) => {
       if (!/^[1-9]\d{0,2}$/.test(days))
-        throw new CommandError(`--days ${days}: it is a number of days, from 1 to 999`, 2);
+        throw new CommandError(`--days ${days}: must be a number of days from 1 to 999`, 2);
       const { config } = loadLedgerConfig(path, context.env);
       const { owners: rules, policies } = ledgerOf(config);
       const store = await openStore(config);
@@ -53,5 +53,5 @@ function render({ workloads, unownedCost, heldCost }: UnownedReport): string {
     refused.length === 0 ? "" : `not in the register: ${refused.join(", ")}`,
   ]);
   const table = renderTable(["namespace", "kind", "workload", "pods", "GPU-hours", "cost", ""], rows);
-  return `${table}\n\n${unownedCost} of ${heldCost} that holders cost is unowned`;
+  return `${table}\n\nunowned: ${unownedCost} of ${heldCost}, the cost of all holders`;
 }

@@ -36,7 +36,7 @@ export function addPrices(program: Command, context: CommandContext): void {
     .action(async (file: string | undefined, options: CheckOptions) => {
       const untilMillis = instantOption("--until", options.until) ?? Date.now();
       const fromMillis = instantOption("--from", options.from) ?? untilMillis - 30 * DAY_MILLIS;
-      if (fromMillis >= untilMillis) throw new CommandError("--from: it is before --until", 2);
+      if (fromMillis >= untilMillis) throw new CommandError("--from: must be before --until", 2);
       const source = readBookOf(file, options.config, context.env);
       const check = await checkBookOf(source, { fromMillis, untilMillis });
       const text = options.format === "json" ? JSON.stringify(check, null, 2) : renderCheck(check);

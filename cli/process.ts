@@ -21,7 +21,7 @@ export function addProcess(program: Command, context: CommandContext): void {
       const address = outsideStore(config);
       if (address === undefined) {
         throw new CommandError(
-          "store.kind is embedded: its process belongs to `gpu-ledger up`; a processor of its own needs kind: clickhouse",
+          "store.kind is embedded: that store runs only inside `gpu-ledger up`. A separate processor needs store.kind: clickhouse",
           2,
         );
       }
@@ -40,7 +40,7 @@ export function addProcess(program: Command, context: CommandContext): void {
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);
         logger.info({ why }, "stopping");
-        if (why === "failed") throw new CommandError("storing failed for good; see the log");
+        if (why === "failed") throw new CommandError("rows cannot be stored, and the processor stopped; see the log");
       } finally {
         await lifecycle.stop();
         // Everything is stored or is delivered again. A group that could not be left in time must not keep the process alive.

@@ -72,8 +72,7 @@ export function addReport(program: Command, context: CommandContext): void {
           2,
         );
       const focus = FOCUS[format];
-      if (options.check === true && focus === undefined)
-        throw new CommandError("--check is of --format focus, whose rules it knows", 2);
+      if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const [first, ...others] = keptPolicies(ledger, options.policy);
@@ -81,13 +80,13 @@ export function addReport(program: Command, context: CommandContext): void {
       const store = await openStore(config);
       try {
         if (focus !== undefined) {
-          if (others.length > 0) throw new CommandError(`--format ${format} is of one policy`, 2);
+          if (others.length > 0) throw new CommandError(`--format ${format} exports only one policy`, 2);
           const setting = { ...config.focus, policy: first, currency: ledger.book.currency };
           await writeFocus(context, store, question, setting, { ...options, format: focus });
           return;
         }
         if (options.lines === true) {
-          if (others.length > 0) throw new CommandError("--lines are of one policy", 2);
+          if (others.length > 0) throw new CommandError("--lines exports only one policy", 2);
           const plan = await planLines(store, question);
           await writeOut(context, options.out, lineBytes(store, plan, format as LineFormat));
           return;

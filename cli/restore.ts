@@ -40,7 +40,7 @@ export function addRestore(program: Command, context: CommandContext): void {
       });
       context.stdout.write(`restored: ${backupText(manifest)}\n${verifiedText(periods)}\n`);
       const wrong = periods.filter(({ deviations }) => deviations.length > 0).map(({ period }) => period);
-      if (wrong.length > 0) throw new CommandError(`not as closed: ${wrong.join(", ")}`);
+      if (wrong.length > 0) throw new CommandError(`different from the closing: ${wrong.join(", ")}`);
     });
 }
 
@@ -69,6 +69,6 @@ async function startStopped({ data }: Config, logger: ReturnType<typeof createLo
     return await startEmbeddedStore({ folder, program: [process.execPath, STORE_PROGRAM], logger });
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== "folder-locked") throw error;
-    throw new CommandError(`the store of ${data} is in use: stop \`up\`, and restore into a new folder`);
+    throw new CommandError(`the store of ${data} is in use: stop \`gpu-ledger up\`, and restore into a new folder`);
   }
 }

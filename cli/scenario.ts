@@ -30,7 +30,8 @@ export function addScenario(program: Command, context: CommandContext): void {
     .action(async (files: readonly string[], { format, ...options }: Options) => {
       const { by } = orWrongUse("--by", readDimensions(options.by));
       const isOneOfMany = files.length > 1;
-      if (isOneOfMany && format === "csv") throw new CommandError("--format csv: one table is of one scenario", 2);
+      if (isOneOfMany && format === "csv")
+        throw new CommandError("--format csv: a table can have only one scenario", 2);
       // All files are read before the first is played, so that a mistake in the last one is found at once.
       const scenarios = readAll(files);
       const failures: string[] = [];

@@ -22,7 +22,7 @@ export function addServe(program: Command, context: CommandContext): void {
       const address = outsideStore(config);
       if (address === undefined)
         throw new CommandError(
-          "store.kind is embedded: `gpu-ledger up` serves it; a server of its own needs kind: clickhouse",
+          "store.kind is embedded: `gpu-ledger up` serves that store. A separate server needs store.kind: clickhouse",
           2,
         );
       const logger = createLogger(config.log.level, { part: "server" });

@@ -16,13 +16,13 @@ export function readShard(
   env: NodeJS.ProcessEnv,
 ): Shard {
   if (shard !== undefined && shards !== undefined) {
-    throw new CommandError(`--shard ${shard} and --shards ${shards}: it is one of them`, 2);
+    throw new CommandError(`--shard ${shard} and --shards ${shards}: give only one of them`, 2);
   }
   if (shards !== undefined) return ownShard(shards, env["HOSTNAME"] ?? "");
   const match = /^(\d+)\/(\d+)$/.exec(shard ?? "0/1");
   const [index, count] = [Number(match?.[1]), Number(match?.[2])];
   if (match === null || index >= count) {
-    throw new CommandError(`--shard ${shard}: it is index/count, the index below the count, such as 0/2`, 2);
+    throw new CommandError(`--shard ${shard}: must be index/count with the index below the count, such as 0/2`, 2);
   }
   return { index, count };
 }
@@ -30,16 +30,16 @@ export function readShard(
 function ownShard(shards: string, podName: string): Shard {
   const count = Number(shards);
   if (!/^[1-9]\d*$/.test(shards)) {
-    throw new CommandError(`--shards ${shards}: it is how many collectors share the targets, such as 2`, 2);
+    throw new CommandError(`--shards ${shards}: must be the number of collectors that share the targets, such as 2`, 2);
   }
-  const instead = "give --shard index/count instead";
+  const instead = "use --shard index/count instead";
   if (podName === "") {
     throw new CommandError(`--shards ${shards}: HOSTNAME, the name of this pod, is not set; ${instead}`, 2);
   }
   const ordinal = /-(\d+)$/.exec(podName)?.[1];
   if (ordinal === undefined) {
     throw new CommandError(
-      `--shards ${shards}: the name of this pod, ${podName}, does not end in its number as a StatefulSet's do; ${instead}`,
+      `--shards ${shards}: the name of this pod, ${podName}, does not end in a number, as the names of a StatefulSet's pods do; ${instead}`,
       2,
     );
   }
@@ -47,7 +47,7 @@ function ownShard(shards: string, podName: string): Shard {
   if (index >= count) {
     throw new CommandError(
       `--shards ${shards}: the name of this pod, ${podName}, ends in ${ordinal}, and the last shard is ${count - 1}; ` +
-        "--shards is the number of replicas",
+        "set --shards to the number of replicas",
       2,
     );
   }

@@ -17,14 +17,14 @@ export async function openStore(config: Config): Promise<StoreClient> {
   const address = `http://${config.server.listen}`;
   try {
     const user = readUser(storeFolder(join(config.data, "store")).credentialsFile);
-    if (user === undefined) throw new Error("it has never run");
+    if (user === undefined) throw new Error("the store has never run");
     const answer = await fetch(`${address}/api/status`, { signal: AbortSignal.timeout(5_000) });
     const { store } = (await answer.json()) as SystemStatus;
     return createStoreClient({ url: store.url, ...user, database: config.store.database });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(
-      `the store of ${config.data} cannot be asked: it is there while \`up\` runs on ${address} (${why})`,
+      `the store of ${config.data} cannot be read: it runs only while \`gpu-ledger up\` runs on ${address} (${why})`,
     );
   }
 }

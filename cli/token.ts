@@ -126,7 +126,7 @@ function expiresOf(text: string, now: number): number | undefined {
   const days = /^([1-9]\d{0,3})d$/.exec(text)?.[1];
   const millis = days === undefined ? instantOf(text) : now + Number(days) * DAY_MILLIS;
   if (millis === undefined)
-    throw new CommandError(`--expires ${text}: it is never, days such as 90d, or ${INSTANT_FORM}`, 2);
-  if (millis <= now) throw new CommandError(`--expires ${text}: it is over`, 2);
+    throw new CommandError(`--expires ${text}: must be never, days such as 90d, or ${INSTANT_FORM}`, 2);
+  if (millis <= now) throw new CommandError(`--expires ${text}: must be in the future`, 2);
   return millis;
 }

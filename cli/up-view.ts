@@ -42,7 +42,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     const fresh =
       freshnessSeconds === undefined
         ? "nothing stored yet"
-        : `${freshnessSeconds.p50.toFixed(1)} s (99 of 100 within ${freshnessSeconds.p99.toFixed(1)} s)`;
+        : `${freshnessSeconds.p50.toFixed(1)} s (99 % within ${freshnessSeconds.p99.toFixed(1)} s)`;
     lines.push(["freshness", fresh]);
     lines.push(["rows stored", whole(rowsStored)]);
     lines.push(["lag", `${whole(lagMessages)} messages`]);
@@ -50,7 +50,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     if (hoursWaiting > 0)
       lines.push([
         "to be charged",
-        `${whole(hoursWaiting)} ${hoursWaiting === 1 ? "hour that is over waits" : "hours that are over wait"}`,
+        `${whole(hoursWaiting)} ${hoursWaiting === 1 ? "hour that has ended" : "hours that have ended"}`,
       ]);
     if (month !== undefined) lines.push([`cost of ${month.month}`, bill(month)]);
     if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);
@@ -64,32 +64,32 @@ export function renderView(status: SystemStatus, logPath: string): string {
     `${BOLD}gpu-ledger ${version}${PLAIN}  ${address}`,
     demo === undefined
       ? ""
-      : `${BOLD}A demo fleet: no real GPU is measured.${PLAIN} Point it at yours: see the README.`,
+      : `${BOLD}Demo fleet: no real GPU is measured.${PLAIN} The README shows how to measure your GPUs.`,
     "",
     ...lines.map(([name, value]) => `  ${DIM}${name.padEnd(width)}${PLAIN}  ${value}`),
     ...notReady.map((reason) => `  ! ${reason}`),
     ...(collector?.failing ?? []).map(({ node, url, reason, detail }) => `  ! ${node || url}: ${reason}: ${detail}`),
     "",
-    `${DIM}what it costs, and whose it is ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
+    `${DIM}reports ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
   ].join("\n");
 }
 
 /** Returns text about the pods that wait for a node, and the GPUs that are held without use in the meantime. */
 function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): string {
-  if (pending.length === 0) return "no pod";
+  if (pending.length === 0) return "no pods";
   const sum = (of: (group: (typeof pending)[number]) => number): number =>
     pending.reduce((total, each) => total + of(each), 0);
   const oldest = Math.floor(Math.max(...pending.map(({ oldestSeconds }) => oldestSeconds)) / 60);
   const held = gangs.reduce((total, { heldDevices }) => total + heldDevices, 0);
-  return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, the oldest ${oldest} min; gangs that wait hold ${held}`;
+  return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, oldest ${oldest} min; waiting gangs hold ${held} GPUs`;
 }
 
 /** Returns the bill so far, with the teams that have the highest cost. */
 function bill({ total, teams }: NonNullable<ProcessorStatus["month"]>): string {
-  if (teams.length === 0) return "nothing is charged yet";
+  if (teams.length === 0) return "no charges yet";
   const highest = teams.slice(0, 3).map(({ team, cost }) => `${team} ${money(cost)}`);
-  const end = total.forecast === null ? "" : `, ${money(total.forecast)} by its end`;
-  return `${money(total.cost)}, ${money(total.perHour)} an hour${end}; ${highest.join(", ")}`;
+  const end = total.forecast === null ? "" : `, forecast ${money(total.forecast)}`;
+  return `${money(total.cost)}, ${money(total.perHour)} per hour${end}; ${highest.join(", ")}`;
 }
 
 function money(text: string): string {

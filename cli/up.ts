@@ -46,5 +46,5 @@ function readGpus(given: string | undefined): { gpus?: number } {
   if (given === undefined) return {};
   const gpus = Number(given);
   if (Number.isInteger(gpus) && gpus >= 8 && gpus <= 100_000) return { gpus };
-  throw new CommandError(`--gpus ${given}: it is a whole number from 8 to 100000`, 2);
+  throw new CommandError(`--gpus ${given}: must be a whole number from 8 to 100000`, 2);
 }

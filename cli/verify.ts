@@ -29,7 +29,7 @@ export function addVerify(program: Command, context: CommandContext): void {
           `${options.format === "json" ? JSON.stringify(periods, null, 2) : verifiedText(periods)}\n`,
         );
         const wrong = periods.filter(({ deviations }) => deviations.length > 0).map(({ period }) => period);
-        if (wrong.length > 0) throw new CommandError(`not as closed: ${wrong.join(", ")}`);
+        if (wrong.length > 0) throw new CommandError(`different from the closing: ${wrong.join(", ")}`);
       } finally {
         await store.close();
       }

@@ -47,7 +47,7 @@ function parametersOf(name: string): Readonly<Record<string, Parameter>> {
   return Object.assign({}, ...variants.map(({ parameters = {} }) => parameters)) as Record<string, Parameter>;
 }
 
-const forOf = duration("0s", "7d").optional().describe("How long the condition must have held.");
+const forOf = duration("0s", "7d").optional().describe("How long the condition must hold before the alert fires.");
 
 /**
  * Returns the schema of the changes to an alert. Some alerts are in the catalog once for each severity. The severity of these cannot be
@@ -89,50 +89,61 @@ export const alertConfigSchema = z.strictObject({
   interval: duration("5s", "5m").prefault("30s").describe("How often the quick rules are evaluated."),
   clusterLabel: labelName
     .default(DEFAULTS.clusterLabel)
-    .describe("The label that tells clusters apart, where there is one."),
+    .describe("The label with the name of the cluster, if there is one."),
   nodeLabels: list(labelName)
     .default([...DEFAULTS.nodeLabels])
-    .describe("Labels that say on which node an exporter runs; the first that is there counts."),
+    .describe("Labels with the node of an exporter. The first label that exists is used."),
   selectors: z
     .strictObject({
-      series: matchers.default(DEFAULTS.selectors.series).describe('Of exporters\' series, such as env="prod".'),
-      exporters: matchers.default(DEFAULTS.selectors.exporters).describe("Of exporters' targets, on `up`."),
-      kubeStateMetrics: matchers.default(DEFAULTS.selectors.kubeStateMetrics).describe("Of kube-state-metrics."),
-      ledger: matchers.default(DEFAULTS.selectors.ledger).describe("Of gpu-ledger's own targets."),
+      series: matchers
+        .default(DEFAULTS.selectors.series)
+        .describe('Matchers for the series of exporters, such as env="prod".'),
+      exporters: matchers
+        .default(DEFAULTS.selectors.exporters)
+        .describe("Matchers for the series `up` of exporters' targets."),
+      kubeStateMetrics: matchers
+        .default(DEFAULTS.selectors.kubeStateMetrics)
+        .describe("Matchers for the series of kube-state-metrics."),
+      ledger: matchers.default(DEFAULTS.selectors.ledger).describe("Matchers for the targets of gpu-ledger."),
     })
     .prefault({}),
   exporterPods: pattern
     .default(DEFAULTS.exporterPods)
-    .describe("Exporters' own pods, which hold no GPU though honoured labels say so."),
+    .describe("The pods of the exporters. They hold no GPU, even if honored labels name them."),
   optOut: z
     .strictObject({
       label: text("a label of Kubernetes").default(DEFAULTS.optOut.label),
       value: text("a value").default(DEFAULTS.optOut.value),
     })
     .prefault({})
-    .describe("Pods and namespaces with this label are left out of alerts about waste."),
+    .describe("Alerts about waste ignore pods and namespaces with this label."),
   ownerLabels: z
     .strictObject({
       team: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.team),
       costCentre: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.costCentre),
     })
     .prefault({})
-    .describe("Where kube-state-metrics carries who owns a pod, for clusters without our processor."),
-  runbooks: webAddress.default(DEFAULTS.runbooks).describe("Where docs/runbooks can be read."),
+    .describe(
+      "The labels of kube-state-metrics with the owner of a pod, for clusters without a processor of gpu-ledger.",
+    ),
+  runbooks: webAddress.default(DEFAULTS.runbooks).describe("The address of docs/runbooks, for links to them."),
   server: webAddress.optional().describe("The address of gpu-ledger's pages, for links to them."),
-  money: flag.default(DEFAULTS.money).describe("Whether alerts name what an hour of waste costs."),
+  money: flag.default(DEFAULTS.money).describe("Whether alerts contain the cost of an hour of waste."),
   prefix: z
     .string({ error: "letters, digits and underscores" })
     .regex(/^\w*$/, { error: "letters, digits and underscores" })
     .default(DEFAULTS.prefix)
-    .describe("Written before the name of every alert and group."),
-  labels: z.record(labelName, z.string()).default({}).describe("Labels that every alert gets."),
-  watchdog: flag.default(DEFAULTS.watchdog).describe("Whether an alert is made that always fires."),
+    .describe("A prefix for the names of all alerts and groups."),
+  labels: z.record(labelName, z.string()).default({}).describe("Labels for every alert."),
+  watchdog: flag.default(DEFAULTS.watchdog).describe("Whether to add an alert that always fires."),
   groups: list(oneOf(...ALERT_GROUPS))
     .optional()
-    .describe(`The groups of alerts that are wanted; all where it is left out: ${ALERT_GROUPS.join(", ")}.`),
-  alerts: ofAlerts.default({}).describe("Numbers, durations and severities of single alerts."),
-  teams: z.record(text("a team"), ofTeam).default({}).describe("The same of single teams."),
+    .describe(`The groups of alerts to write (default: all): ${ALERT_GROUPS.join(", ")}.`),
+  alerts: ofAlerts.default({}).describe("Thresholds, durations and severities of single alerts."),
+  teams: z
+    .record(text("a team"), ofTeam)
+    .default({})
+    .describe("Thresholds and durations of single alerts for single teams."),
   ...contactsSchema,
 });
 
@@ -154,7 +165,7 @@ export function loadAlertConfig(
   }
   const read = readYaml(source, alertConfigSchema, {
     env,
-    unknownKey: "no such key; config/alerts.example.yaml shows every key",
+    unknownKey: "no such key; config/alerts.example.yaml has every key",
   });
   if ("problems" in read) throw new ConfigError(path, read.problems);
   return { config: read.value, folder: resolve(dirname(path)) };
@@ -202,5 +213,5 @@ function overrideOf({
 /** Returns a JSON Schema (draft 2020-12) of the alerts' configuration, for editors. */
 export function alertConfigJsonSchema(): object {
   const schema = z.toJSONSchema(alertConfigSchema, { io: "input", unrepresentable: "any" });
-  return { title: "the configuration of gpu-ledger's alerts", ...schema };
+  return { title: "The configuration of gpu-ledger's alerts", ...schema };
 }

@@ -31,12 +31,12 @@ async function takesConnections({ protocol, hostname, port }: URL, timeoutMillis
   try {
     await new Promise<void>((resolve, reject) => {
       socket.setTimeout(timeoutMillis, () =>
-        reject(new Error(`${host}:${at.port} does not answer within ${timeoutMillis / 1_000} s`)),
+        reject(new Error(`${host}:${at.port} did not answer within ${timeoutMillis / 1_000} s`)),
       );
       socket.once(isTls ? "secureConnect" : "connect", () => resolve());
       socket.once("error", reject);
     });
-    return `${host}:${at.port} takes connections; nothing was sent`;
+    return `${host}:${at.port} accepts connections; nothing was sent`;
   } finally {
     socket.destroy();
   }

@@ -48,8 +48,8 @@ const WORDS: Readonly<Record<CountedBy, string>> = {
   register: "by a vGPU scheduler's register",
   "instance-type": "by instance types",
   samples: "by exporters",
-  instances: "guessed by MIG instances",
-  capacity: "guessed by the capacity",
+  instances: "guessed from MIG instances",
+  capacity: "guessed from the capacity",
 };
 /** Remarks that need an action. The bill is wrong or incomplete until then. */
 const WRONG = new Set<RemarkReason>(["contradiction", "unmetered"]);
@@ -66,7 +66,7 @@ function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonl
     for (const { count, countedBy: by = "label" } of counted) counts.set(by, (counts.get(by) ?? 0) + count);
     if (countOf(counted) !== countOf(gpus)) {
       const by = gpus.map(({ count, countedBy = "label" }) => `${count} ${WORDS[countedBy]}`).join(" and ");
-      const answer = `${name} has ${by}, and its exporter shows ${shown}; ${countOf(counted)} ${countOf(counted) === 1 ? "is" : "are"} taken`;
+      const answer = `${name} has ${by}, and its exporter shows ${shown}; the ledger counts ${countOf(counted)}`;
       odd.push({ ok: gpus.every(({ countedBy }) => isGuess(countedBy)), what, answer });
     }
     for (const { reason, text } of remarks) {
@@ -79,7 +79,7 @@ function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonl
   const on = nodes.length === 1 ? "1 node" : `${nodes.length} nodes`;
   yield { ok: true, what, answer: sum === 0 ? "there are none" : `${sum} on ${on}: ${parts}` };
   if (guessed.length > 0) {
-    const answer = `nothing counts the GPUs of ${named(guessed)}: GFD's labels or gpu-ledger/delivered do, docs/gpus.md`;
+    const answer = `the number of GPUs is a guess for ${named(guessed)}: add GFD's labels or gpu-ledger/delivered, see docs/gpus.md`;
     yield { ok: true, what, answer };
   }
   yield* odd.slice(0, MOST_NAMES);
@@ -97,7 +97,7 @@ function elsewhere(unseen: readonly string[], targets: readonly FoundTarget[], d
   const names = [...new Set(others)].join(", ");
   return others.length === 0
     ? []
-    : [`${others.length} targets of these nodes are of cluster ${names}: a job's labels can name the right one`];
+    : [`${others.length} targets of these nodes have another cluster: ${names}. Set the cluster in the job's labels`];
 }
 
 function withoutNode(targets: readonly FoundTarget[]): string[] {

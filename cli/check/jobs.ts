@@ -40,7 +40,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
           answer: `pod ${namespace}/${name} has an exporter's labels and is not scraped: it ${detail}`,
         };
       const further = found.refused.length - MOST_REFUSED;
-      if (further > 0) yield { ok: false, what, answer: `${further} further pods are not scraped` };
+      if (further > 0) yield { ok: false, what, answer: `${further} more pods are not scraped` };
     }
   }
   const read = new Map<Target, { readonly node: string; readonly gpus: number }>();
@@ -56,7 +56,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
   }
   connections.close();
   if (targets.length > MOST_TARGETS) {
-    const answer = `${targets.length - MOST_TARGETS} further targets were not tried`;
+    const answer = `${targets.length - MOST_TARGETS} more targets were not checked`;
     yield { ok: true, what: `job ${job.name}`, answer };
   }
   return targets.map((target) => ({
@@ -73,7 +73,10 @@ interface Found {
 
 async function discover(discovery: Discovery): Promise<Found | Error> {
   const found = await new Promise<Found | Error>((resolve) => {
-    const timer = setTimeout(() => resolve(new Error("no answer in time")), DISCOVERY_MILLIS);
+    const timer = setTimeout(
+      () => resolve(new Error(`no answer within ${DISCOVERY_MILLIS / 1_000} s`)),
+      DISCOVERY_MILLIS,
+    );
     const settle = (answer: Found | Error): void => (clearTimeout(timer), resolve(answer));
     discovery.start((targets, refused) => settle({ targets, refused }), settle);
   });
@@ -136,6 +139,6 @@ function tellLacking(what: string, lacking: readonly LackingAlert[]): Finding {
     const alerts = lacking.filter((each) => each.counter === counter).map(({ alert }) => alert);
     return `${counter} (${alerts.join(", ")})`;
   });
-  const answer = `alerts can't work for lack of ${lines.join("; ")}; gpu-ledger generate exporter-config writes a counter file`;
+  const answer = `alerts cannot work without these counters: ${lines.join("; ")}. \`gpu-ledger generate exporter-config\` writes a counter file`;
   return { ok: true, what, answer };
 }

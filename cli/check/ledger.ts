@@ -44,28 +44,28 @@ export async function* checkLedger(config: Config, now: number): AsyncGenerator<
 async function sums(store: StoreClient, now: number): Promise<Finding> {
   const what = `charges of ${LATELY}`;
   const [first, ...others] = await standingBreaches(store, { from: now - DAYS * DAY_MILLIS, until: now });
-  if (first === undefined) return { ok: true, what, answer: "sum to what each GPU cost, exactly" };
+  if (first === undefined) return { ok: true, what, answer: "equal the cost of each GPU exactly" };
   const { cluster, node, slot, windowStart, policy, what: kind, expected, found } = first;
   const hour = new Date(windowStart).toISOString();
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
-  const answer = `GPU ${slot} of ${cluster}/${node} in the hour from ${hour}: ${kind} is ${found} and not ${expected} under ${policy}${more}`;
+  const answer = `GPU ${slot} of ${cluster}/${node} in the hour from ${hour}: ${kind} is ${found}, expected ${expected} under ${policy}${more}`;
   return { ok: false, what, answer };
 }
 
 async function prices(store: StoreClient, config: Config, now: number): Promise<Finding> {
   const { book, policies } = ledgerOf(config);
   const what = `prices of ${LATELY}`;
-  if (book.prices.length === 0) return { ok: true, what, answer: "none are written: nothing has a cost" };
+  if (book.prices.length === 0) return { ok: true, what, answer: "the price book is empty, so nothing has a cost" };
   const since = now - DAYS * DAY_MILLIS;
   const rows = await store.query<{ model: string; instanceType: string; hours: string }>(UNPRICED, {
     policy: policies[0].name,
     since,
   });
-  if (rows.length === 0) return { ok: true, what, answer: "every GPU-hour has one" };
+  if (rows.length === 0) return { ok: true, what, answer: "every GPU-hour has a price" };
   const named = rows.map(({ model, instanceType, hours }) =>
     [`${formatAmount(amountOf(hours))} GPU-hours of`, model || "an unknown model", instanceType].join(" ").trimEnd(),
   );
-  return { ok: false, what, answer: `missing for ${named.join(", ")}; \`gpu-ledger prices check\` names the nodes` };
+  return { ok: false, what, answer: `missing for ${named.join(", ")}; \`gpu-ledger prices check\` lists the nodes` };
 }
 
 async function periods(
@@ -79,7 +79,11 @@ async function periods(
   const due = periodsDue(open, now, day).map(({ name }) => name);
   const what = "billing periods";
   if (due.length > 0)
-    return { ok: false, what, answer: `${due.join(", ")} can be closed and is open: gpu-ledger close ${due[0]!}` };
+    return {
+      ok: false,
+      what,
+      answer: `${due.join(", ")} can be closed and is still open: run \`gpu-ledger close ${due[0]!}\``,
+    };
   const from = new Date(closesFrom(open, day)).toISOString().slice(0, 10);
   return { ok: true, what, answer: `${open.name} is open, and can be closed from ${from} on` };
 }

@@ -35,10 +35,10 @@ export async function* checkPermissions(
       missing += refused.length;
       if (refused.length > 0) yield missingFinding(cluster.name, need, refused);
     }
-    if (missing === 0) yield { ok: true, what, answer: `all ${asked.length} that are needed are given` };
+    if (missing === 0) yield { ok: true, what, answer: `all ${asked.length} needed permissions are granted` };
     const absent = absentOf(permissions.filter((permission) => !isServed(permission)));
     if (absent !== "") {
-      const answer = `${absent}; watched and read as soon as they are`;
+      const answer = `${absent}; watched and read when they are installed`;
       yield { ok: true, what: `cluster ${cluster.name}, not installed`, answer };
     }
   } catch (error) {
@@ -68,7 +68,7 @@ function missingFinding(cluster: string, { resource, without }: Need, refused: r
   return {
     ok: false,
     what: `cluster ${cluster}, ${resource}`,
-    answer: `may not ${verbs} ${where}; without it ${without}`,
+    answer: `permission to ${verbs} ${where} is missing; without it ${without}`,
   };
 }
 

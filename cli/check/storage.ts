@@ -39,7 +39,8 @@ async function checkStore(config: Config): Promise<string> {
   try {
     await store.ping();
     const pending = await listPendingMigrations(store, MIGRATIONS_FOLDER);
-    const state = pending.length === 0 ? "migrated" : `to be migrated: ${pending.join(", ")} (gpu-ledger migrate)`;
+    const state =
+      pending.length === 0 ? "migrated" : `not migrated: ${pending.join(", ")} (run \`gpu-ledger migrate\`)`;
     return `${address.url} answers as ${address.username}; database ${address.database} is ${state}`;
   } finally {
     await store.close();

@@ -12,8 +12,8 @@ export function closeText(report: CloseReport): string {
   const { billingPeriod, total, currency, policies, closedBy, unowned, statements } = document;
   const posted = roundedMoney(total.posted, currency);
   const head = report.isDryRun
-    ? `${billingPeriod} as it would be closed: ${posted} ${currency} under the policy ${policies[0]!.name}`
-    : `${billingPeriod} is closed by ${closedBy}: ${posted} ${currency} under the policy ${policies[0]!.name}`;
+    ? `dry run of closing ${billingPeriod}: ${posted} ${currency} under the policy ${policies[0]!.name}`
+    : `${billingPeriod} was closed by ${closedBy}: ${posted} ${currency} under the policy ${policies[0]!.name}`;
   const rows = statements.map((statement) => [
     payerName(statement),
     statement.gpuHours,
@@ -25,13 +25,13 @@ export function closeText(report: CloseReport): string {
     [...rows, ["total", total.gpuHours, total.effective, posted]],
   );
   const figures = [
-    `coverage: ${total.coverage === null ? "nothing was held" : percent(total.coverage)}; ${total.unobservedGpuHours} of ${total.heldGpuHours} GPU-hours that were held are unobserved`,
+    `coverage: ${total.coverage === null ? "no GPU was held" : percent(total.coverage)}; ${total.unobservedGpuHours} of ${total.heldGpuHours} held GPU-hours are unobserved`,
     `without a price: ${total.unpricedGpuHours} GPU-hours, which have no cost`,
     `unowned: ${unowned} ${currency}`,
     ...(total.corrections === "0" ? [] : [`corrections of earlier periods: ${total.corrections} ${currency}`]),
     ...document.invoice.map(
       ({ account, instanceType, capacityType, invoiced, computed, difference }) =>
-        `${account}, ${instanceType} ${capacityType}: ${invoiced} was invoiced and ${computed} computed, a true-up of ${difference}`,
+        `${account}, ${instanceType} ${capacityType}: invoiced ${invoiced}, computed ${computed}, true-up ${difference}`,
     ),
     `lines: ${total.lines}, runs: ${document.runs.count}`,
   ];
@@ -40,13 +40,13 @@ export function closeText(report: CloseReport): string {
 
 function changes({ differences }: CloseReport): readonly string[] {
   if (differences === undefined) return [];
-  if (differences.length === 0) return ["Nothing differs from the last dry run."];
+  if (differences.length === 0) return ["No difference from the last dry run."];
   const lines = differences.map(({ what, before, now }) => `  ${what}: ${before || "none"} → ${now || "none"}`);
   return [["Since the last dry run:", ...lines].join("\n")];
 }
 
 function obstacles({ isDryRun, objections }: CloseReport): readonly string[] {
   if (!isDryRun) return [];
-  if (objections.length === 0) return ["Nothing stands in the way of closing it."];
-  return [["In the way of closing it:", ...objections.map(({ sentence }) => `  ${sentence}`)].join("\n")];
+  if (objections.length === 0) return ["The period can be closed."];
+  return [["The period cannot be closed:", ...objections.map(({ sentence }) => `  ${sentence}`)].join("\n")];
 }

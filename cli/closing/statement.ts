@@ -7,7 +7,7 @@ import { renderTable } from "../table.ts";
 export function statementsText(month: MonthStatements): string {
   const { billingPeriod, policy, closed, statements } = month;
   const standing =
-    closed === null ? "the month is open, and what it says may change" : `closed by ${closed.by} at ${closed.at}`;
+    closed === null ? "the month is open, and its amounts can change" : `closed by ${closed.by} at ${closed.at}`;
   const head = `${billingPeriod} under the policy ${policy}: ${standing}`;
   if (statements.length === 0) return `${head}\n\nno charges`;
   return [head, ...statements.map((statement) => statementText(statement, month))].join("\n\n");
@@ -23,7 +23,7 @@ function statementText(statement: Statement, { currency }: MonthStatements): str
   return [
     `${costCenter === "" ? team : `${team}/${costCenter}`}: ${paid}`,
     renderTable(["state", "GPU-hours", "cost"], [...rows, ["total", gpuHours, cost]]),
-    ...(coverage === null ? [] : [`coverage: ${percent(coverage)} of what was held`]),
+    ...(coverage === null ? [] : [`coverage: ${percent(coverage)} of the held time`]),
     ...(unpricedGpuHours === "0" ? [] : [`without a price: ${unpricedGpuHours} GPU-hours, which have no cost`]),
     ...(corrections === "0" ? [] : [`corrections of earlier periods: ${corrections} ${currency}`]),
     ...(hash === null ? [] : [`SHA-256 ${hash}`]),

@@ -21,7 +21,7 @@ function stateText(status: DeliveryStatus): string {
   const { state, at, tries, nextTry, file, cost, currency, isConfigured } = status;
   const line = (status.reason ?? "").replaceAll(/\s+/g, " ");
   const reason = line.length > MOST_REASON ? `${line.slice(0, MOST_REASON)}…` : line;
-  const gone = isConfigured ? "" : "; not in the configuration any more";
+  const gone = isConfigured ? "" : "; no longer in the configuration";
   switch (state) {
     case "scheduled":
       return "scheduled";

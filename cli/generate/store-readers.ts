@@ -32,7 +32,7 @@ export function addGenerateStoreReaders(
     .action(({ out, config: path, team: teams }: Options) => {
       const wrong = teams.find((team) => !/^[^@\p{Cc}]+$/u.test(team));
       if (wrong !== undefined) {
-        throw new CommandError(`--team ${JSON.stringify(wrong)}: a user's name has no @ and no control character`, 2);
+        throw new CommandError(`--team ${JSON.stringify(wrong)}: a user's name cannot have @ or control characters`, 2);
       }
       const { store } = loadConfig(path, env).config;
       const database: ReaderStore = { database: store.database, cluster: store.clickhouse?.cluster };

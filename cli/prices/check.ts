@@ -63,9 +63,9 @@ function entriesOf({ prices, commitments, fixed }: PriceBook): number {
 }
 
 const OF_BOOK: Readonly<Record<BookFinding["kind"], string>> = {
-  tie: "a node can fit them alike, and nothing would price it: add a key to one of them",
-  gap: "what they price has no price between two of their terms",
-  never: "it never wins: another entry does wherever it fits, or it ends before it begins to price",
+  tie: "a node can match these entries equally, and then it has no price: add a key to one of them",
+  gap: "their nodes have no price between the terms of these entries",
+  never: "the entry never sets a price: other entries win for all its nodes, or it ends before it begins",
 };
 
 function problemOfBook({ kind, entries, ...times }: BookFinding): BookProblem {
@@ -80,7 +80,7 @@ function problemOfNode({ kind, facts, entries, ...times }: PriceFinding): BookPr
     keys: entries.map(({ key }) => key),
     node: `${cluster}/${node}`,
     ...timesOf(times),
-    message: `${kind === "gap" ? "nothing prices it" : "entries of equal rank do"}${known === "" ? "" : ` (${known})`}`,
+    message: `${kind === "gap" ? "no entry matches" : "entries of equal rank match"}${known === "" ? "" : ` (${known})`}`,
   };
 }
 
@@ -95,7 +95,7 @@ function timesOf(times: {
 /** Returns the result as text. */
 export function renderCheck({ source, entries, nodes, problems }: BookCheck): string {
   const looked = nodes === undefined ? "" : `, ${nodes} node${nodes === 1 ? "" : "s"} of the store`;
-  const found = problems.length === 0 ? "no problems found" : `${problems.length} found:`;
+  const found = problems.length === 0 ? "no problems found" : `problems found: ${problems.length}`;
   const title = `${source}: ${entries} entr${entries === 1 ? "y" : "ies"}${looked}, ${found}`;
   if (problems.length === 0) return title;
   const rows = problems.map(({ kind, keys, line, node, from, until, message }) => [

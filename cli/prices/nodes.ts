@@ -25,7 +25,7 @@ export interface NodeOptions {
 export function instantOption(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const millis = instantOf(given);
-  if (millis === undefined) throw new CommandError(`${name} ${given}: it is ${INSTANT_FORM}`, 2);
+  if (millis === undefined) throw new CommandError(`${name} ${given}: must be ${INSTANT_FORM}`, 2);
   return millis;
 }
 
@@ -47,7 +47,10 @@ export async function nodesOf(options: NodeOptions, config: Config, atMillis: nu
     return [{ cluster, node, ...Object.fromEntries(given), labels: Object.fromEntries(nodeLabel.map(labelOf)) }];
   }
   if ("unasked" in known) {
-    throw new CommandError(`${known.unasked}: say which node, with --node, --instance-type, --model and so on`, 2);
+    throw new CommandError(
+      `${known.unasked}: describe the node, with --node, --instance-type, --model or other options`,
+      2,
+    );
   }
   return known.nodes
     .map(({ facts }) => facts)
@@ -58,7 +61,7 @@ export async function nodesOf(options: NodeOptions, config: Config, atMillis: nu
 function labelOf(text: string): readonly [string, string] {
   const [, name, value] = /^([^=\s]+)=(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new CommandError(`--node-label ${text}: it is name=value, such as rack=r7`, 2);
+    throw new CommandError(`--node-label ${text}: must be name=value, such as rack=r7`, 2);
   return [name, value];
 }
 

@@ -41,5 +41,9 @@ export async function writeFocus(
 function sentences(manifest: FocusManifest): readonly string[] {
   const { rows, sums, currency, check } = manifest;
   const sum = `${rows} rows: ${sums.EffectiveCost} ${currency}, ${sums.x_GpuHours} GPU-hours`;
-  return [sum, unpricedSentence(manifest) ?? [], check === null ? [] : "every rule of the check is kept"].flat();
+  return [
+    sum,
+    unpricedSentence(manifest) ?? [],
+    check === null ? [] : "the file passes every rule of the check",
+  ].flat();
 }

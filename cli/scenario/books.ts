@@ -39,7 +39,7 @@ export async function keepBooks(
     const [breach] = settled.breaches;
     if (breach !== undefined)
       throw new CommandError(
-        `${breach.policy}: charges of GPU ${breach.slot} of ${breach.node} do not sum to its cost`,
+        `${breach.policy}: the charges of GPU ${breach.slot} of ${breach.node} do not sum to its cost`,
       );
   };
   const stages = stagesOf(scenario);

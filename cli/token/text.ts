@@ -33,7 +33,7 @@ export function tokenRecords(tokens: readonly StoredToken[], now: number): reado
 
 /** Returns the tokens as text. */
 export function tokensText(records: readonly TokenRecord[]): string {
-  if (records.length === 0) return "there is no token in the store";
+  if (records.length === 0) return "the store has no tokens";
   const rows = records.map(
     ({ id, name, role, teams, state, createdAt, createdBy, expiresAt, revokedAt, revokedBy }) => [
       id,
@@ -65,9 +65,11 @@ export function configEntry({ name, role, teams, expiresMillis }: TokenRequest, 
 export function madeText(request: TokenRequest, { id }: MadeToken, isForConfig: boolean): string {
   const { name, role, teams, expiresMillis } = request;
   const of = teams.length === 0 ? role : `${role} of ${teams.join(", ")}`;
-  const end = expiresMillis === undefined ? "for ever" : `until ${timeText(expiresMillis)}`;
-  const where = isForConfig ? "It works once the entry is in the configuration." : "It is shown this once.";
-  return `${id}: the token of ${name}, ${of}, ${end}. ${where}`;
+  const end = expiresMillis === undefined ? "without an end" : `valid until ${timeText(expiresMillis)}`;
+  const where = isForConfig
+    ? "The token works when the entry is in the configuration."
+    : "The token is shown only once.";
+  return `${id}: token of ${name} (${of}), ${end}. ${where}`;
 }
 
 function timeText(millis: number): string {

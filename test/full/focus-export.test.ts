@@ -231,7 +231,7 @@ describe("a FOCUS export", () => {
     const [all, some] = [await run("2026-03"), await run("2026-03", "--where", "team=vision", "--check")];
     expect(some).toMatchObject({ code: 0 });
     expect(rowsIn(some.stdout)).toEqual(rowsIn(all.stdout).filter((row) => row["SubAccountId"] === "vision"));
-    expect(some.stderr).toContain("every rule of the check is kept");
+    expect(some.stderr).toContain("the file passes every rule of the check");
     expect(all.stderr).toContain("without a price, and in no row: 3 GPU-hours of 3 lines (nlp 3)");
   });
 
@@ -294,7 +294,7 @@ describe("a FOCUS export", () => {
   it("has only a header if there are no lines", async () => {
     const { code, stdout, stderr } = await run("2025-01", "--check");
     expect({ code, lines: stdout.split("\r\n").length }).toEqual({ code: 0, lines: 2 });
-    expect(stderr).toBe("0 rows: 0 USD, 0 GPU-hours\nevery rule of the check is kept\n");
+    expect(stderr).toBe("0 rows: 0 USD, 0 GPU-hours\nthe file passes every rule of the check\n");
   });
 
   const charge = (team: string, fromMillis: number, given: Partial<Charge>): Charge => {
@@ -376,7 +376,7 @@ describe("a FOCUS export", () => {
 
   it.each([
     { args: ["--lines"], why: "--format focus: lines are exported as csv, ndjson, parquet" },
-    { args: ["--policy", "shared", "plain"], why: "--format focus is of one policy" },
+    { args: ["--policy", "shared", "plain"], why: "--format focus exports only one policy" },
     { args: ["--out", "/nowhere/focus.csv"], why: "/nowhere/focus.csv cannot be written" },
   ])("is refused with a sentence: $why", async ({ args, why }) => {
     const { code, stdout, stderr } = await run("2026-03", ...args);
@@ -388,7 +388,7 @@ describe("a FOCUS export", () => {
     const { code, stderr } = await folder.call(["report", "2026-03", "--check", "--config", config]);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: "gpu-ledger: --check is of --format focus, whose rules it knows\n",
+      stderr: "gpu-ledger: --check needs --format focus\n",
     });
   });
 });

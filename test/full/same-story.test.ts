@@ -124,8 +124,8 @@ describe("a cluster with GPUs that no label counts right", () => {
     const config = configuration();
     const checked = await folder.run(["check", "--config", config]);
     expect(checked.stdout).toContain(`cluster prod, GPUs: ${ALL_GPUS} on 3 nodes: ${ALL_GPUS} by exporters`);
-    expect(checked.stdout).toContain("sliced has 4 guessed by the capacity, and its exporter shows 1; 1 is taken");
-    expect(checked.stdout).toContain("amd has 4 guessed by the capacity, and its exporter shows 2; 2 are taken");
+    expect(checked.stdout).toContain("sliced has 4 guessed from the capacity, and its exporter shows 1; 1 is taken");
+    expect(checked.stdout).toContain("amd has 4 guessed from the capacity, and its exporter shows 2; 2 are taken");
     expect(checked.stdout).toContain("more has 1 by labels, and its exporter shows 2; 2 are taken");
 
     const scenario = folder.write("scenario.yaml", {

@@ -111,9 +111,9 @@ describe("gpu-ledger check of a cluster", () => {
       code: 0,
       lines: [
         `ok    cluster prod, server: ${server.url} is Kubernetes v1.33.4; its clock agrees with this machine's`,
-        `ok    cluster prod, permissions: all ${needed.length} that are needed are given`,
+        `ok    cluster prod, permissions: all ${needed.length} needed permissions are granted`,
         expect.stringMatching(
-          /^ok {4}cluster prod, not installed: scheduling\.k8s\.io \(podgroups, workloads\), .*scheduling\.run\.ai \(queues, podgroups\), .*; watched and read as soon as they are$/,
+          /^ok {4}cluster prod, not installed: scheduling\.k8s\.io \(podgroups, workloads\), .*scheduling\.run\.ai \(queues, podgroups\), .*; watched and read when they are installed$/,
         ),
         "ok    cluster prod, GPUs: 2 on 1 node: 2 by exporters",
         "ok    cluster prod, GPU nodes: all 1 have a target",
@@ -134,7 +134,7 @@ describe("gpu-ledger check of a cluster", () => {
     const { code, lines } = await check({ jobs, kubernetes: { lease: { ...lease, name: "another" } } });
     expect(code).toBe(1);
     expect(lines).toContain(
-      "FAIL  cluster prod, leases.coordination.k8s.io: may not get, update in namespace gpu-ledger; " +
+      "FAIL  cluster prod, leases.coordination.k8s.io: permission to get, update in namespace gpu-ledger is missing; " +
         "without it no collector can be elected, and nothing is watched",
     );
   });
@@ -157,12 +157,12 @@ describe("gpu-ledger check of a cluster", () => {
     const { code, lines, stderr } = await check({ kubernetes: { owners } });
     expect(code).toBe(1);
     expect(lines.filter((line) => line.startsWith("FAIL"))).toEqual([
-      "FAIL  cluster prod, podgroups.scheduling.volcano.sh: may not list, watch in the whole cluster; " +
-        "without it Volcano's gangs have no size: their waiting is not told from their work",
-      "FAIL  cluster prod, pods: may not get in the whole cluster; " +
-        "without it a chain of owners ends at its Pod, whose labels are not read",
-      "FAIL  cluster prod, experiments.example.com: may not get in the whole cluster; " +
-        "without it a chain of owners ends at its Experiment, whose labels are not read",
+      "FAIL  cluster prod, podgroups.scheduling.volcano.sh: permission to list, watch in the whole cluster is missing; " +
+        "without it Volcano's gangs have no size, so their waiting cannot be separated from their work",
+      "FAIL  cluster prod, pods: permission to get in the whole cluster is missing; " +
+        "without it a chain of owners ends at its Pod, and the labels of that object are not read",
+      "FAIL  cluster prod, experiments.example.com: permission to get in the whole cluster is missing; " +
+        "without it a chain of owners ends at its Experiment, and the labels of that object are not read",
     ]);
     expect(lines.some((line) => line.includes("permissions: all"))).toBe(false);
     expect(stderr).toMatch(/^gpu-ledger: 3 of \d+ checks failed\n$/);
@@ -177,11 +177,11 @@ describe("gpu-ledger check of a cluster", () => {
     const { code, lines } = await check({ jobs: [{ name: "gpus", targets: [url] }] });
     expect(code).toBe(1);
     expect(lines.filter((line) => line.includes(", GPUs: "))).toEqual([
-      "ok    cluster prod, GPUs: 8 on 4 nodes: 2 by labels, 2 by exporters, 4 guessed by the capacity",
-      "ok    cluster prod, GPUs: nothing counts the GPUs of unknown: GFD's labels or gpu-ledger/delivered do, docs/gpus.md",
+      "ok    cluster prod, GPUs: 8 on 4 nodes: 2 by labels, 2 by exporters, 4 guessed from the capacity",
+      "ok    cluster prod, GPUs: the number of GPUs is a guess for unknown: add GFD's labels or gpu-ledger/delivered, see docs/gpus.md",
       expect.stringMatching(/^FAIL {2}cluster prod, GPUs: gaudi: Its capacity habana\.ai\/gaudi: 8 is not metered, /),
       "FAIL  cluster prod, GPUs: labelled: Its GPUs are 2 by its labels and 8 by its instance type; 2 is taken.",
-      "ok    cluster prod, GPUs: shared has 8 guessed by the capacity, and its exporter shows 2; 2 are taken",
+      "ok    cluster prod, GPUs: shared has 8 guessed from the capacity, and its exporter shows 2; 2 are taken",
     ]);
   });
 
@@ -196,7 +196,7 @@ describe("gpu-ledger check of a cluster", () => {
       "FAIL  job gpus, kubernetes: pod tenant/pod-00 has an exporter's labels and is not scraped: " +
         "it runs in tenant, which is not in the job's kubernetes.namespaces",
     );
-    expect(refusals.at(-1)).toBe("FAIL  job gpus, kubernetes: 2 further pods are not scraped");
+    expect(refusals.at(-1)).toBe("FAIL  job gpus, kubernetes: 2 more pods are not scraped");
   });
 
   it("reports the GPU nodes without a target, the first twenty of them", async () => {
@@ -227,7 +227,7 @@ describe("gpu-ledger check of a cluster", () => {
     expect(code).toBe(1);
     expect(lines.at(-1)).toBe(
       "FAIL  cluster staging, GPU nodes: 1 of 1 have no target, and their GPUs are unobserved: gpu-a; " +
-        "1 targets of these nodes are of cluster prod: a job's labels can name the right one",
+        "1 targets of these nodes have another cluster: prod. Set the cluster in the job's labels",
     );
   });
 

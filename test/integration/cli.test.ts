@@ -94,8 +94,8 @@ describe("gpu-ledger inspect", () => {
   });
 
   it.each([
-    ["a text", "# A README\n\nIt says much.\n", "nothing was read of any GPU: is it a page of a GPU exporter?"],
-    ["nothing", "", "nothing was read of any GPU: is it a page of a GPU exporter?"],
+    ["a text", "# A README\n\nIt says much.\n", "the page has no GPU: it may not be the page of a GPU exporter"],
+    ["nothing", "", "the page has no GPU: it may not be the page of a GPU exporter"],
     ["a program's own metrics", "gpu_ledger_windows_dirty 3\n", "foreign-page: no series of a known GPU exporter; "],
   ])("reports that %s is not an exporter's page, with exit code 1", async (_, page, why) => {
     const { code, stdout, stderr } = await folder.call(["inspect", "-"], page);
@@ -105,15 +105,23 @@ describe("gpu-ledger inspect", () => {
   });
 
   it.each([
-    ["a missing file", ["inspect", "no-such-page.txt"], "no-such-page.txt is neither a file"],
-    ["an invalid address", ["inspect", "http://"], "http:// is no address"],
+    ["a missing file", ["inspect", "no-such-page.txt"], "no-such-page.txt is not a readable file"],
+    ["an invalid address", ["inspect", "http://"], "http:// is not an address"],
     ["an unknown option", ["inspect", "-", "--bogus"], "unknown option '--bogus'"],
-    ["an unknown format", ["inspect", "-", "--format", "xml"], "--format xml: it is table or json"],
+    ["an unknown format", ["inspect", "-", "--format", "xml"], "--format xml: must be table or json"],
     ["a timeout that is not a number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
     ["no source", ["inspect"], "missing required argument"],
-    ["an invalid number of shards", ["collect", "--shards", "two"], "--shards two: it is how many collectors"],
+    [
+      "an invalid number of shards",
+      ["collect", "--shards", "two"],
+      "--shards two: must be the number of collectors",
+    ],
     ["an unknown state", ["explain", "--state", "foo"], "Allowed choices are active, idle, waiting"],
-    ["an unknown dimension", ["report", "--where", "foo=bar"], "foo is no dimension; there are team, costCenter"],
+    [
+      "an unknown dimension",
+      ["report", "--where", "foo=bar"],
+      "foo is no dimension; there are team, costCenter",
+    ],
     ["an unknown command", ["ponder"], "unknown command 'ponder'"],
   ])("answers %s with one line and exit code 2", async (_, args, sentence) => {
     const { code, stdout, stderr } = await folder.call(args);
@@ -137,10 +145,10 @@ describe("gpu-ledger check", () => {
       "ok    job gpus, static: 1 targets",
       `ok    job gpus, ${url}: dcgm-exporter, 2 devices, 0 lines left out`,
       expect.stringContaining(
-        `ok    job gpus, ${url}: alerts can't work for lack of DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (GPUTelemetryFrozen); `,
+        `ok    job gpus, ${url}: alerts cannot work without these counters: DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (GPUTelemetryFrozen); `,
       ),
     ]);
-    expect(stdout).toContain("DCGM_EXP_GPU_HEALTH_STATUS (GPUHealthCheckFailed); ");
+    expect(stdout).toContain("DCGM_EXP_GPU_HEALTH_STATUS (GPUHealthCheckFailed)");
     expect(stdout).not.toContain("DCGM_FI_DEV_GPU_UTIL (");
   });
 
@@ -187,7 +195,7 @@ describe("gpu-ledger check, of deliveries and traces", () => {
       `ok    delivery monthly to books: ${there} can be written`,
       expect.stringContaining("FAIL  delivery monthly to lost: the folder does not take it: it is not there"),
       expect.stringContaining("FAIL  delivery monthly to file: the folder does not take it: it is no folder"),
-      `ok    delivery monthly to chat: 127.0.0.1:${new URL(webhook.url).port} takes connections; nothing was sent`,
+      `ok    delivery monthly to chat: 127.0.0.1:${new URL(webhook.url).port} accepts connections; nothing was sent`,
       expect.stringMatching(/^FAIL {2}delivery monthly to deaf: .*ECONNREFUSED/),
       expect.stringMatching(/^FAIL {2}traces: .*ECONNREFUSED/),
     ]);
@@ -301,7 +309,10 @@ describe("gpu-ledger dead-letter", () => {
     expect(await letters("list")).toEqual({ code: 0, stdout: "no dead letters\n", stderr: "" });
     expect(await letters("show", "7")).toMatchObject({ code: 1, stderr: "gpu-ledger: there is no dead letter 7\n" });
     expect(await letters("replay", "7")).toMatchObject({ code: 1, stderr: "gpu-ledger: there is no dead letter 7\n" });
-    expect(await letters("show", "x")).toMatchObject({ code: 2, stderr: "gpu-ledger: x is no id of a dead letter\n" });
+    expect(await letters("show", "x")).toMatchObject({
+      code: 2,
+      stderr: "gpu-ledger: x is not the id of a dead letter\n",
+    });
     expect(await letters("list", "--format", "xml")).toMatchObject({ code: 2 });
   });
 });

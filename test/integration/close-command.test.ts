@@ -88,8 +88,8 @@ store:
       return found;
     };
     expect(await answers(file, START + 3 * HOUR_MILLIS)).toEqual([
-      "ok charges of the last 7 days: sum to what each GPU cost, exactly",
-      "ok prices of the last 7 days: every GPU-hour has one",
+      "ok charges of the last 7 days: equal the cost of each GPU exactly",
+      "ok prices of the last 7 days: every GPU-hour has a price",
       "ok billing periods: 2026-03 is open, and can be closed from 2026-04-03 on",
     ]);
     const other = await booksIn("unpriced", "{ pool: none }");
@@ -102,9 +102,9 @@ store:
     );
     await store.close();
     expect(await answers(other, Date.UTC(2026, 3, 4))).toEqual([
-      "FAIL charges of the last 7 days: GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z: effective is 2.9 and not 3 under default",
-      "FAIL prices of the last 7 days: missing for 4 GPU-hours of NVIDIA-A100-SXM4-40GB p5; `gpu-ledger prices check` names the nodes",
-      "FAIL billing periods: 2026-03 can be closed and is open: gpu-ledger close 2026-03",
+      "FAIL charges of the last 7 days: GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z: effective is 2.9, expected 3 under default",
+      "FAIL prices of the last 7 days: missing for 4 GPU-hours of NVIDIA-A100-SXM4-40GB p5; `gpu-ledger prices check` lists the nodes",
+      "FAIL billing periods: 2026-03 can be closed and is still open: run `gpu-ledger close 2026-03`",
     ]);
   });
 
@@ -151,19 +151,19 @@ store:
     const look = await run("close", "2026-03", "--dry-run", "--by", "finance");
     expect(look).toMatchObject({ code: 0, stderr: "" });
     expect(look.stdout.split("\n")).toEqual([
-      "2026-03 as it would be closed: 12.00 USD under the policy default",
+      "dry run of closing 2026-03: 12.00 USD under the policy default",
       "",
       "team      GPU-hours  cost  posted",
       "platform          2     6    6.00",
       "vision            2     6    6.00",
       "total             4    12   12.00",
       "",
-      "coverage: 100 %; 0 of 2 GPU-hours that were held are unobserved",
+      "coverage: 100 %; 0 of 2 held GPU-hours are unobserved",
       "without a price: 0 GPU-hours, which have no cost",
       "unowned: 0 USD",
       "lines: 4, runs: 5",
       "",
-      "Nothing stands in the way of closing it.",
+      "The period can be closed.",
       "",
     ]);
     const invoice = folder.write(
@@ -171,14 +171,14 @@ store:
       '- { account: main, instanceType: p5, capacityType: on-demand, amount: "12.50", currency: USD }\n',
     );
     const again = await run("close", "2026-03", "--dry-run", "--by", "finance", "--invoice", invoice);
-    expect(again.stdout).toContain("main, p5 on-demand: 12.5 was invoiced and 12 computed, a true-up of 0.5");
+    expect(again.stdout).toContain("main, p5 on-demand: invoiced 12.5, computed 12, true-up 0.5");
     expect(again.stdout).toContain("Since the last dry run:\n  total effective: 12 → 12.5");
     expect(again.stdout).toContain("  platform posted: 6 → 6.5");
 
     const closed = await run("close", "2026-03", "--by", "finance", "--why", "the month is over", "--invoice", invoice);
     expect(closed).toMatchObject({ code: 0, stderr: "" });
-    expect(closed.stdout).toContain("2026-03 is closed by finance: 12.50 USD under the policy default");
-    expect(closed.stdout).toContain("Nothing differs from the last dry run.");
+    expect(closed.stdout).toContain("2026-03 was closed by finance: 12.50 USD under the policy default");
+    expect(closed.stdout).toContain("No difference from the last dry run.");
     const second = await run("close", "2026-03", "--by", "operations", "--why", "again");
     expect(second).toMatchObject({ code: 1 });
     expect(second.stderr).toContain("2026-03 is closed: finance closed it at");
@@ -192,7 +192,7 @@ store:
       "state   GPU-hours  cost",
       "active          2     6",
       "total           2     6",
-      "coverage: 100 % of what was held",
+      "coverage: 100 % of the held time",
       expect.stringMatching(/^SHA-256 [0-9a-f]{64}$/),
       "",
     ]);
@@ -212,7 +212,7 @@ store:
       "finance dry-run 2026-03",
       "finance close 2026-03 the month is over",
     ]);
-    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("nothing was done\n");
+    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("no changes\n");
   });
 
   it("report the difference of a changed row, and end with 1", async () => {
@@ -220,7 +220,7 @@ store:
     await store.command("ALTER TABLE charges DELETE WHERE team = 'vision' SETTINGS mutations_sync = 1");
     await store.close();
     const { code, stdout, stderr } = await run("verify");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "gpu-ledger: not as closed: 2026-03\n" });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "gpu-ledger: different from the closing: 2026-03\n" });
     expect(stdout).toContain("  the cost of vision's lines: 0, and was 6");
   });
 });

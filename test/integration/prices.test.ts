@@ -120,7 +120,7 @@ describe("a price book beside the store's inventory", () => {
           node: "test/gpu-b",
           from: "2026-03-01T11:00:00Z",
           until: "2026-03-02",
-          message: "nothing prices it (p5.48xlarge, L4, on-demand)",
+          message: "no entry matches (p5.48xlarge, L4, on-demand)",
         },
       ],
     });

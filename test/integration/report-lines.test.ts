@@ -133,7 +133,7 @@ describe("lines", () => {
 
   it.each([
     { args: ["--lines", "--format", "table"], why: "--format table: lines are exported as csv, ndjson, parquet" },
-    { args: ["--lines", "--policy", "default", "by-usage"], why: "--lines are of one policy" },
+    { args: ["--lines", "--policy", "default", "by-usage"], why: "--lines exports only one policy" },
     { args: ["--lines", "--out", "/nowhere/lines.csv"], why: "/nowhere/lines.csv cannot be written" },
     { args: ["--lines", "--out", "/dev/null/lines.csv"], why: "/dev/null/lines.csv cannot be written" },
   ])("are refused with a sentence: $why", async ({ args, why }) => {

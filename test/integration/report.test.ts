@@ -338,7 +338,7 @@ describe("a report", () => {
         args: ["--kind", "chargeback", "2026-03-02"],
         why: "--kind: a chargeback is of what was booked in whole months",
       },
-      { args: ["--policy", "unkept"], why: "--policy unkept: one whose charges are kept: default, by-usage" },
+      { args: ["--policy", "unkept"], why: "--policy unkept: must be a policy with kept charges: default, by-usage" },
     ])("refuses $args with a sentence", async ({ args, why }) => {
       const { code, stdout, stderr } = await run(...args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

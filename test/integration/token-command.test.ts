@@ -38,14 +38,16 @@ describe("the command token", () => {
   const run = (...args: readonly string[]) => folder.call([...args, "--config", file]);
 
   it("makes tokens, lists and revokes them, and records the user; a token's text is printed only when it is made", async () => {
-    expect((await run("token", "list")).stdout).toBe("there is no token in the store\n");
+    expect((await run("token", "list")).stdout).toBe("the store has no tokens\n");
     const made = await run("token", "create", "grafana", "--role", "viewer", "--team", "vision", "--team", "nlp");
     expect(made.code).toBe(0);
     const text = made.stdout.trimEnd();
     expect(text).toMatch(TOKEN);
     const id = tokenId(tokenHash(text));
     expect(made.stderr).toMatch(
-      new RegExp(`^${id}: the token of grafana, viewer of vision, nlp, until \\S+\\. It is shown this once\\.\n$`),
+      new RegExp(
+        `^${id}: token of grafana \\(viewer of vision, nlp\\), valid until \\S+\\. The token is shown only once\\.\n$`,
+      ),
     );
     expect(await createTokenReader(store, systemClock, []).viewerOf(text)).toEqual({
       name: "grafana",
@@ -54,7 +56,7 @@ describe("the command token", () => {
     });
     const why = ["--by", "ops", "--why", "the laptop is lost"];
     const books = await run("token", "create", "books", "--role", "finance", "--expires", "never", ...why);
-    expect(books.stderr).toContain("the token of books, finance, for ever");
+    expect(books.stderr).toContain("token of books (finance), without an end");
     expect(await run("token", "revoke", "grafana", ...why)).toEqual({
       code: 0,
       stdout: `${id} of grafana is revoked\n`,
@@ -119,9 +121,9 @@ describe("the command token", () => {
     [
       2,
       ["create", "x", "--role", "finance", "--expires", "soon"],
-      "--expires soon: it is never, days such as 90d, or a date",
+      "--expires soon: must be never, days such as 90d, or a date",
     ],
-    [2, ["create", "x", "--role", "finance", "--expires", "2020-01-01"], "--expires 2020-01-01: it is over"],
+    [2, ["create", "x", "--role", "finance", "--expires", "2020-01-01"], "--expires 2020-01-01: must be in the future"],
     [1, ["create", "books", "--role", "finance"], "books has a token, "],
     [1, ["revoke", "nobody"], "nobody: no token of this id or name can be used"],
   ])("ends with %i for token %j", async (code, args, why) => {

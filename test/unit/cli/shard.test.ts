@@ -16,23 +16,38 @@ describe("a collector's shard", () => {
   });
 
   it.each([
-    ["of a shard beyond the last", { shard: "2/2" }, {}, "--shard 2/2: it is index/count, the index below the count"],
-    ["of no fraction", { shard: "one" }, {}, "--shard one: it is index/count"],
-    ["of no number", { shards: "two" }, {}, "--shards two: it is how many collectors share the targets, such as 2"],
-    ["of no collector", { shards: "0" }, { HOSTNAME: "a-0" }, "--shards 0: it is how many collectors share"],
-    ["of both", { shard: "0/2", shards: "2" }, {}, "--shard 0/2 and --shards 2: it is one of them"],
+    [
+      "of a shard beyond the last",
+      { shard: "2/2" },
+      {},
+      "--shard 2/2: must be index/count with the index below the count",
+    ],
+    ["of no fraction", { shard: "one" }, {}, "--shard one: must be index/count"],
+    [
+      "of no number",
+      { shards: "two" },
+      {},
+      "--shards two: must be the number of collectors that share the targets, such as 2",
+    ],
+    [
+      "of no collector",
+      { shards: "0" },
+      { HOSTNAME: "a-0" },
+      "--shards 0: must be the number of collectors that share",
+    ],
+    ["of both", { shard: "0/2", shards: "2" }, {}, "--shard 0/2 and --shards 2: give only one of them"],
     ["where the pod has no name", { shards: "2" }, {}, "--shards 2: HOSTNAME, the name of this pod, is not set"],
     [
       "where the name has no number",
       { shards: "2" },
       { HOSTNAME: "gpu-ledger-7d9f-x2zkb" },
-      "gpu-ledger-7d9f-x2zkb, does not end in its number as a StatefulSet's do; give --shard index/count instead",
+      "gpu-ledger-7d9f-x2zkb, does not end in a number, as the names of a StatefulSet's pods do; use --shard index/count instead",
     ],
     [
       "where there are more pods than shards",
       { shards: "2" },
       { HOSTNAME: "gpu-ledger-collector-2" },
-      "gpu-ledger-collector-2, ends in 2, and the last shard is 1; --shards is the number of replicas",
+      "gpu-ledger-collector-2, ends in 2, and the last shard is 1; set --shards to the number of replicas",
     ],
   ])("is refused with a sentence %s", (_, options, env, sentence) => {
     expect(() => readShard(options, env)).toThrow(sentence);

@@ -72,7 +72,7 @@ describe("the view of `up`", () => {
     expect(text).toMatch(/^ {2}targets up +11 of 12$/m);
     expect(text).toMatch(/^ {2}samples +12,346 \/ s$/m);
     expect(text).toMatch(/^ {2}left out +nothing$/m);
-    expect(text).toMatch(/^ {2}freshness +2\.3 s \(99 of 100 within 5\.0 s\)$/m);
+    expect(text).toMatch(/^ {2}freshness +2\.3 s \(99 % within 5\.0 s\)$/m);
     expect(text).toMatch(/^ {2}rows stored +1,234,567$/m);
     expect(text).toMatch(/api\/status .* log data\/gpu-ledger\.log .* Ctrl-C stops$/);
     expect(text).not.toMatch(/demo|spool|dead letters|restarted/);
@@ -86,7 +86,7 @@ describe("the view of `up`", () => {
       teams: [{ team: "nlp", cost: "1000", ...amounts }],
     };
     expect(view({ processor: { ...STATUS.processor!, month } })).toMatch(
-      /^ {2}cost of 2026-03 +1,234\.57, 2\.50 an hour, 1,500\.00 by its end; nlp 1,000\.00$/m,
+      /^ {2}cost of 2026-03 +1,234\.57, 2\.50 per hour, forecast 1,500\.00; nlp 1,000\.00$/m,
     );
   });
 
@@ -104,23 +104,23 @@ describe("the view of `up`", () => {
     const total = { team: "", cost: "10", ...amounts };
     const month = { month: "2026-03", total, teams: [{ ...total, team: "nlp" }] };
     const text = view({ processor: { ...STATUS.processor!, hoursWaiting: 70, month } });
-    expect(text).toMatch(/^ {2}to be charged +70 hours that are over wait$/m);
-    expect(text).toMatch(/^ {2}cost of 2026-03 +10\.00, 2\.50 an hour; nlp 10\.00$/m);
+    expect(text).toMatch(/^ {2}to be charged +70 hours that have ended$/m);
+    expect(text).toMatch(/^ {2}cost of 2026-03 +10\.00, 2\.50 per hour; nlp 10\.00$/m);
     const before = { month: "2026-03", total, teams: [] };
     expect(view({ processor: { ...STATUS.processor!, month: before } })).toMatch(
-      /^ {2}cost of 2026-03 +nothing is charged yet$/m,
+      /^ {2}cost of 2026-03 +no charges yet$/m,
     );
   });
 
   it("shows the waiting pods, their longest wait, and the GPUs of waiting gangs", () => {
-    expect(view()).toMatch(/^ {2}waiting +2 pods for 9 GPUs, the oldest 12 min; gangs that wait hold 0$/m);
+    expect(view()).toMatch(/^ {2}waiting +2 pods for 9 GPUs, oldest 12 min; waiting gangs hold 0 GPUs$/m);
     const { queue } = STATUS.processor!;
     const gang = { cluster: "prod", namespace: "ml", kind: "PodGroup", name: "g", team: "vision", size: 4 };
     const gangs = [{ ...gang, holdingPods: 2, heldDevices: 16, holdingSeconds: 60 }];
     const holding = view({ processor: { ...STATUS.processor!, queue: { ...queue!, gangs } } });
-    expect(holding).toContain("gangs that wait hold 16");
+    expect(holding).toContain("waiting gangs hold 16 GPUs");
     const none = view({ processor: { ...STATUS.processor!, queue: { ...queue!, pending: [] } } });
-    expect(none).toMatch(/^ {2}waiting +no pod$/m);
+    expect(none).toMatch(/^ {2}waiting +no pods$/m);
   });
 
   it("shows each failing target with the reason", () => {
@@ -148,7 +148,7 @@ describe("the view of `up`", () => {
 
   it("shows that a fleet is a demo, and how much of its history is complete", () => {
     const demo = { targets: [], gpus: 96, history: { sent: 1, total: 4 } };
-    expect(view({ demo })).toContain("A demo fleet: no real GPU is measured.");
+    expect(view({ demo })).toContain("Demo fleet: no real GPU is measured.");
     expect(view({ demo })).toMatch(/^ {2}history +█{6}░{18} 25 %$/m);
     expect(view({ demo: { ...demo, history: { sent: 4, total: 4 } } })).toMatch(/^ {2}history +complete$/m);
     expect(view({ demo: { ...demo, history: { sent: 0, total: 0 } } })).toMatch(/^ {2}history +complete$/m);

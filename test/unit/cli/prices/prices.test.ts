@@ -72,9 +72,11 @@ describe("gpu-ledger prices check", () => {
     const lines = stdout.split("\n").slice(2);
     expect(lines).toEqual([
       expect.stringMatching(/^problem +node +where +from +until +what$/),
-      expect.stringMatching(/^tie +- +prices\[0\], prices\[1\] +2026-01-01 +2026-02-01 +a node can fit them alike/),
-      expect.stringMatching(/^gap +- +prices\[2\], prices\[3\] +2026-02-01 +2026-03-01 +what they price has no price/),
-      expect.stringMatching(/^never +- +prices\[4\] +2026-01-01 +2026-05-01 +it never wins/),
+      expect.stringMatching(
+        /^tie +- +prices\[0\], prices\[1\] +2026-01-01 +2026-02-01 +a node can match these entries equally/,
+      ),
+      expect.stringMatching(/^gap +- +prices\[2\], prices\[3\] +2026-02-01 +2026-03-01 +their nodes have no price/),
+      expect.stringMatching(/^never +- +prices\[4\] +2026-01-01 +2026-05-01 +the entry never sets a price/),
       "",
     ]);
   });
@@ -105,11 +107,11 @@ describe("gpu-ledger prices check", () => {
   it.each([
     [["check", "nowhere.yaml"], "cannot be read"],
     [["check", "--config", "broken-config.yaml"], `prices[0].list (line 3): "-1" is not 0 or more`],
-    [["check", "good.yaml", "--from", "yesterday"], "--from yesterday: it is a date such as 2026-03-01"],
-    [["check", "good.yaml", "--from", "2026-03-01", "--until", "2026-03-01"], "--from: it is before --until"],
+    [["check", "good.yaml", "--from", "yesterday"], "--from yesterday: must be a date such as 2026-03-01"],
+    [["check", "good.yaml", "--from", "2026-03-01", "--until", "2026-03-01"], "--from: must be before --until"],
     [["check", "good.yaml", "--format", "xml"], "Allowed choices are table, json"],
-    [["show", "good.yaml"], "say which node, with --node, --instance-type"],
-    [["show", "good.yaml", "--node-label", "rack"], "--node-label rack: it is name=value"],
+    [["show", "good.yaml"], "describe the node, with --node, --instance-type"],
+    [["show", "good.yaml", "--node-label", "rack"], "--node-label rack: must be name=value"],
     [["show", "good.yaml", "--capacity-type", "rented"], "Allowed choices are on-demand, spot, reserved, owned"],
   ])("explains why %j is refused, with exit code 2", async (args, sentence) => {
     const { code, stderr } = await prices(...args);
