@@ -41,7 +41,7 @@ export function checkDelivered(nodes: Fleet["nodes"], prices: readonly PriceEntr
   prices.forEach(({ delivered = Infinity, ...entry }, index) => {
     const short = nodes.find((node) => node.gpus > delivered && canPrice(entry, priceFactsOf(node)));
     if (short !== undefined)
-      complain(["prices", index, "delivered"], `at least the GPUs that are there, of ${short.name} ${short.gpus}`);
+      complain(["prices", index, "delivered"], `at least the GPUs of the node ${short.name}, ${short.gpus}`);
   });
 }
 
@@ -69,7 +69,7 @@ function checkNodes(nodes: Fleet["nodes"], path: readonly PropertyKey[], complai
     names.add(node.name);
     checkSpan(node, own, complain);
     if (node.delivered !== undefined && node.delivered < node.gpus)
-      complain([...own, "delivered"], `at least the GPUs that are there, ${node.gpus}`);
+      complain([...own, "delivered"], `at least the GPUs of the node, ${node.gpus}`);
     const isGpu = (gpu: number): boolean => gpu < node.gpus;
     for (const key of ["unavailable", "telemetryGaps"] as const) {
       node[key].forEach((each, spanIndex) => {
@@ -192,7 +192,7 @@ function checkDevices(
   devices.forEach((device, index) => {
     const { gpu, instance } = typeof device === "number" ? { gpu: device, instance: undefined } : device;
     const key = `${gpu}/${instance ?? ""}`;
-    if (seen.has(key)) complain([...path, index], "a device that is not named before");
+    if (seen.has(key)) complain([...path, index], "a device that is not already in the list");
     seen.add(key);
     if (host === undefined) return;
     if (gpu >= host.gpus) complain([...path, index], gpuOf(host));

@@ -105,7 +105,7 @@ function readObjects(
     if (text === undefined) continue;
     const manifest = readManifest(text.toString("utf8"));
     for (const { what, why } of manifest.ignored)
-      problems.push({ key, allowed: `Kubernetes objects; ${what} is none: ${why}` });
+      problems.push({ key, allowed: `Kubernetes objects; ${what} is not a Kubernetes object: ${why}` });
     for (const object of manifest.objects) {
       const created = millisOf(object.metadata?.creationTimestamp) ?? period.start;
       dated.push({ atMillis: Math.max(entry.from ?? created, created), object: withUid(object) });

@@ -40,17 +40,17 @@ const duration = z.string({ error: INTERVAL }).transform((text, context) => {
 const name = z.string({ error: "a name" }).min(1, { error: "a name" });
 const count = (least: number): z.ZodNumber =>
   z
-    .number({ error: `a whole number from ${least} on` })
+    .number({ error: `a whole number, at least ${least}` })
     .int()
-    .min(least, { error: `a whole number from ${least} on` });
+    .min(least, { error: `a whole number, at least ${least}` });
 const percent = z
   .number({ error: "a whole number from 1 to 100" })
   .int()
   .min(1, { error: "a whole number from 1 to 100" })
   .max(100, { error: "a whole number from 1 to 100" });
 const ratio = z
-  .number({ error: "a ratio from 0 on, such as 0.85" })
-  .min(0, { error: "a ratio from 0 on, such as 0.85" });
+  .number({ error: "a ratio of at least 0, such as 0.85" })
+  .min(0, { error: "a ratio of at least 0, such as 0.85" });
 const texts = z.record(z.string(), z.coerce.string(), { error: "names with their values" });
 const word = <const T extends readonly [string, ...string[]]>(...words: T) =>
   z.enum(words, { error: `one of: ${words.join(", ")}` });
@@ -235,7 +235,7 @@ export const scenarioSchema = z
             .transform((byNode) => Object.entries(byNode).map(([node, states]) => ({ node, states }))),
           z.array(pageStates.transform((states) => ({ node: undefined, states }))),
         ],
-        { error: "an exporter's pages for each node, or a list of pages that name their nodes" },
+        { error: "an exporter's pages for each node, or a list of pages with their nodes" },
       )
       .default([]),
     ...bookKeys,

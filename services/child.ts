@@ -34,7 +34,9 @@ async function main(): Promise<void> {
     const state = { status: await role.status(), notReady: role.notReady() };
     send(gpuMetrics === undefined ? state : { ...state, gpuMetrics: gpuMetrics.url });
   };
-  const reporting = repeat(REPORT_MILLIS, report, (error) => logger.error({ err: error }, "nothing can be reported"));
+  const reporting = repeat(REPORT_MILLIS, report, (error) =>
+    logger.error({ err: error }, "the status cannot be reported"),
+  );
   process.on("message", (message) => {
     if (message === ASK_METRICS) void role.registry.getMetricsAsJSON().then((metrics) => send({ metrics }));
   });

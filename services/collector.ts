@@ -99,7 +99,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     watchers.sample();
   };
   const tellLacking = createLackingCounters(metrics);
-  const onError = (error: unknown): void => logger.error({ err: error }, "the collector cannot tell how it does");
+  const onError = (error: unknown): void => logger.error({ err: error }, "the collector's status cannot be read");
   lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
   lifecycle.add(
     "lacking counters",
@@ -126,7 +126,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
         kubernetes: watchers.states(),
       });
     },
-    notReady: () => (declaring.done ? undefined : "the bus has not answered yet"),
+    notReady: () => (declaring.done ? undefined : "no answer from the bus yet"),
     stop: () => lifecycle.stop(),
   };
 }
@@ -194,7 +194,7 @@ function createEvents(
     },
     onSkipped: (job, target, count) => {
       metrics.scrapesSkipped.inc({ scrape_job: job }, count);
-      logger.debug({ job, target, count }, "scrapes were skipped: the one before still ran");
+      logger.debug({ job, target, count }, "scrapes were skipped, because the one before still ran");
     },
     onTargets: (job, count) => metrics.targets.set({ scrape_job: job }, count),
     onRefused(job, pods) {
@@ -211,11 +211,11 @@ function createEvents(
     },
     onDiscoveryError(job, discovery, error) {
       metrics.discoveryErrors.inc({ scrape_job: job });
-      logger.warn({ job, discovery, err: error }, "a look for targets failed; those known last are kept");
+      logger.warn({ job, discovery, err: error }, "a discovery of targets failed; the last known targets are kept");
     },
     onSinkError(job, target, error) {
       metrics.scrapesUnsent.inc({ scrape_job: job });
-      logger.error({ job, target, err: error }, "a scrape could not be kept");
+      logger.error({ job, target, err: error }, "a scrape could not be sent or spooled");
     },
   };
 }

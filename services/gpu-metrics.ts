@@ -35,7 +35,8 @@ export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, 
       ...(isZipped ? { "content-encoding": "gzip" } : {}),
     });
     await send(reply.raw, isZipped, (sink) => writePage(asked.cluster, sink)).catch((error: unknown) => {
-      if (!reply.raw.destroyed) logger.error({ err: error, url: request.url }, "the page of GPUs was cut short");
+      if (!reply.raw.destroyed)
+        logger.error({ err: error, url: request.url }, "the page of GPUs was not sent completely");
       reply.raw.destroy();
     });
     return reply;
@@ -131,11 +132,13 @@ type Query = Readonly<Record<string, string | readonly string[]>>;
 function readQuery(query: Query): { readonly cluster: string | undefined } | { readonly wrong: string } {
   const unknown = Object.keys(query).find((name) => name !== "cluster");
   if (unknown !== undefined) {
-    return { wrong: `the parameter ${JSON.stringify(unknown)} is not known: ${GPU_METRICS_PATH} takes cluster alone` };
+    return {
+      wrong: `the parameter ${JSON.stringify(unknown)} is not known: ${GPU_METRICS_PATH} has only the parameter cluster`,
+    };
   }
   const { cluster } = query;
   if (cluster === undefined || typeof cluster === "string") return { cluster };
-  return { wrong: "cluster is given more than once: it is the name of one cluster, or left out for all" };
+  return { wrong: "cluster is given more than once: give the name of one cluster, or omit the parameter for all" };
 }
 
 function refuse(reply: FastifyReply, status: number, why: string): FastifyReply {

@@ -69,7 +69,7 @@ export async function startLedger(options: {
       if (refusedTeams.length > 0)
         logger.debug(
           { cluster, window, teams: refusedTeams },
-          "teams that the register does not know, or with reserved names, did not count",
+          "teams that are not in the register or have reserved names were ignored",
         );
     },
     onLooked({ dirty, settledUntilMillis, closed, begun, isNew }) {
@@ -84,7 +84,7 @@ export async function startLedger(options: {
     onDropped: (runs) => metrics.runsDropped.inc(runs),
     onError(error, window) {
       metrics.runErrors.inc();
-      logger.warn({ err: error, ...window }, "computing an hour failed; it is tried again");
+      logger.warn({ err: error, ...window }, "the computation of an hour failed; it is tried again");
     },
   };
   /** The day of the last warning for each overdue period. */
@@ -94,7 +94,7 @@ export async function startLedger(options: {
     for (const { name: period } of periods) {
       if (warnedOn.get(period) === dateText(now())) continue;
       warnedOn.set(period, dateText(now()));
-      logger.warn({ period }, "the closing date of a billing period has come, and nobody has closed it");
+      logger.warn({ period }, "the closing date of a billing period has come, and the period is still open");
     }
   }
   const timing = { ...SCHEDULE_TIMING, ...TERM_TIMING };
@@ -118,10 +118,10 @@ export async function startLedger(options: {
         metrics.windowsDirty.set(0);
         metrics.settledSeconds.set(0);
         metrics.periodsOverdue.set(0);
-        logger.info({ generation }, "this processor leads no longer");
+        logger.info({ generation }, "this processor no longer leads");
       },
       onUnknownRequest: ({ offset, schemaVersion }) =>
-        logger.warn({ offset, schemaVersion }, "a request on gpu.ledger is unknown to this release; it is passed over"),
+        logger.warn({ offset, schemaVersion }, "a request on gpu.ledger is unknown to this release; it is skipped"),
       onError(error) {
         metrics.runErrors.inc();
         logger.warn({ err: error }, "leading failed; it is tried again");

@@ -41,7 +41,7 @@ export function sendLeftSpools(options: {
     while (!stopping.signal.aborted && !(await sender.drain(LOOK_MILLIS)));
     await sender.close();
     const { sent } = sender.stats();
-    if (queuedMessages > 0) logger.info({ folder, sent }, "what another number of collectors had left was sent");
+    if (queuedMessages > 0) logger.info({ folder, sent }, "messages of former collectors were sent from their spools");
   });
   return {
     async stop() {

@@ -217,25 +217,28 @@ function createEvents(
     },
     onPassedOver(reason, { topic, partition, offset }) {
       metrics.factsPassedOver.inc({ reason });
-      logger.debug({ topic, partition, offset, reason }, "a fact tells the join nothing");
+      logger.debug({ topic, partition, offset, reason }, "a fact has nothing for the join");
     },
     onFutureSchema({ partition, offset, schemaVersion }) {
       logger.error(
         { partition, offset, schemaVersion },
-        "a message is of a newer schema than this release knows: its partition waits until a newer release takes over",
+        "a message has a newer schema than this release supports: its partition waits until a newer release takes over",
       );
     },
     onJump({ topic, partition, from, to }) {
       metrics.messagesLost.inc(to - from);
-      logger.error({ topic, partition, from, to, lost: to - from }, "retention passed this group: messages are lost");
+      logger.error(
+        { topic, partition, from, to, lost: to - from },
+        "retention deleted messages before this group read them: they are lost",
+      );
     },
     onRetry(error, attempt) {
       metrics.storeRetries.inc();
       totals.lastError = error instanceof Error ? error.message : String(error);
-      logger.warn({ err: error, attempt }, "storing failed; it is tried again");
+      logger.warn({ err: error, attempt }, "rows could not be stored; it is tried again");
     },
     onFatal(error) {
-      logger.fatal({ err: error }, "storing failed for good");
+      logger.fatal({ err: error }, "rows cannot be stored: a retry does not help");
       onFatal(error);
     },
   };

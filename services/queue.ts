@@ -58,6 +58,6 @@ export function startQueueView(options: {
     }
   }
 
-  const onError = (error: unknown): void => logger.error({ err: error }, "the queue cannot be told");
+  const onError = (error: unknown): void => logger.error({ err: error }, "the state of the queue cannot be sent");
   return { view: () => view, ...repeat(REFRESH_MILLIS, look, onError) };
 }

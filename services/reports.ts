@@ -17,7 +17,8 @@ export async function openReports(
   const { store, logger } = of;
   const { listen, access: configured } = config.server;
   const access = await openAccess({ listen, store, configured: configured.tokens, clock: systemClock, logger });
-  if (access.mode === "open") logger.warn({ listen }, "there is no token: whoever is on this machine sees everything");
+  if (access.mode === "open")
+    logger.warn({ listen }, "there is no token: every user of this machine can read everything");
   const options = {
     ...of,
     access,

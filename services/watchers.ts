@@ -55,7 +55,7 @@ export function startWatchers(options: {
     }),
     sent: 0,
   }));
-  const onError = (error: unknown): void => logger.error({ err: error }, "a fact could not be kept");
+  const onError = (error: unknown): void => logger.error({ err: error }, "a fact could not be sent or spooled");
   const senders = Object.fromEntries(
     spools.map(({ topic, sender }) => [topic, createFactSender(sender, onError)]),
   ) as Record<(typeof FACT_TOPICS)[number], FactSender>;
@@ -137,19 +137,23 @@ function eventsOf(cluster: string, metrics: Metrics, logger: Logger): WatcherEve
     onWatchTaken: () => {},
     onVersionsBack(resource) {
       metrics.kubernetesVersionsBack.inc({ cluster, resource });
-      logger.warn({ resource }, "the API server's versions have gone back: everything is listed and said again");
+      logger.warn(
+        { resource },
+        "the API server's resource versions went back: all objects are listed and published again",
+      );
     },
     onWatchEvent: (resource, type) => metrics.kubernetesEvents.inc({ cluster, resource, type }),
     onWatchEnded: (resource, why) => metrics.kubernetesWatchEnds.inc({ cluster, resource, why }),
     onError(resource, error, againInMillis) {
       metrics.kubernetesErrors.inc({ cluster, resource, code: error.code });
-      logger.debug({ resource, err: error, againInMillis }, "the API server did not do what was asked");
+      logger.debug({ resource, err: error, againInMillis }, "a request to the API server failed");
     },
     onForbidden: ({ verb, resource, without }) =>
       logger.warn({ verb, resource }, `not allowed to ${verb} ${resource}: without it ${without}`),
     onAllowed: ({ verb, resource }) => logger.info({ verb, resource }, `allowed to ${verb} ${resource} again`),
-    onInstalled: (resource) => logger.debug({ resource }, "served, and followed from now on"),
-    onRemoved: (resource) => logger.info({ resource }, "no longer served: what was there has ended"),
+    onInstalled: (resource) => logger.debug({ resource }, "the API server serves the resource now; it is watched"),
+    onRemoved: (resource) =>
+      logger.info({ resource }, "the API server no longer serves the resource; its objects have ended"),
     onRemarks({ kind, metadata }, remarks) {
       const object = `${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
       for (const { reason, text } of remarks) {

@@ -22,7 +22,9 @@ export function alertmanagerObject(
   const { route, inhibit_rules, time_intervals } = alertmanagerParts(options, contacts);
   const zone = contacts.workingHours?.timeZone ?? "UTC";
   if (zone !== "UTC") {
-    throw new NotInObjectError(`an AlertmanagerConfig knows no time zone but UTC: workingHours.timeZone is ${zone}`);
+    throw new NotInObjectError(
+      `an AlertmanagerConfig supports only the time zone UTC: workingHours.timeZone is ${zone}`,
+    );
   }
   return {
     apiVersion: "monitoring.coreos.com/v1alpha1",
@@ -115,7 +117,7 @@ function secretOf(path: string): object {
   const match = /\/secrets\/([^/]+)\/([^/]+)$/.exec(path);
   if (match === null) {
     throw new NotInObjectError(
-      `an AlertmanagerConfig reads secrets of its namespace, named as /etc/alertmanager/secrets/SECRET/KEY: ${path} names none`,
+      `an AlertmanagerConfig reads secrets of its namespace by paths like /etc/alertmanager/secrets/SECRET/KEY: ${path} is not such a path`,
     );
   }
   return { name: match[1], key: match[2] };

@@ -102,5 +102,5 @@ function elsewhere(unseen: readonly string[], targets: readonly FoundTarget[], d
 
 function withoutNode(targets: readonly FoundTarget[]): string[] {
   const count = targets.filter(({ node }) => node === undefined).length;
-  return count === 0 ? [] : [`${count} targets have not told yet which node they are on`];
+  return count === 0 ? [] : [`${count} targets have no known node yet`];
 }

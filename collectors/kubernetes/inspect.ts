@@ -63,14 +63,14 @@ export function inspectObjects(source: string): ObjectInspection {
       const pod = projectPod(object as PodObject, options);
       if (pod !== undefined) return [inspectedPod(pod, object)];
       const [unmetered] = unmeteredOf(object as PodObject, undefined);
-      ignored.push({ what, why: unmetered?.text ?? "the pod wants no GPU in any regime" });
+      ignored.push({ what, why: unmetered?.text ?? "the pod requests no GPU in any regime" });
     } else if (object.kind === "Node" && object.apiVersion === "v1") {
       const node = projectNode(object as NodeObject, { slices: slicesOf(text(object.metadata?.name) ?? "") });
       if (node !== undefined) return [{ what: "node", ...node }];
       ignored.push({ what, why: "the node has no GPU in any regime" });
     } else if (projection !== undefined) return [{ what: "cluster", ...projection }];
     else if (kinds.find({ apiVersion: text(object.apiVersion) ?? "", kind: text(object.kind) ?? "" }) !== undefined) {
-      ignored.push({ what, why: "it holds no GPU itself: it is read where a pod's chain of owners leads to it" });
+      ignored.push({ what, why: "the object holds no GPU itself: it is read if a pod's chain of owners leads to it" });
     } else if (object.kind === "ResourceSlice") ignored.push({ what, why: "the slice has no GPUs" });
     else
       ignored.push({

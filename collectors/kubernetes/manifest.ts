@@ -27,7 +27,7 @@ export function readManifest(source: string): Manifest {
   const add = (value: unknown, what: string): void => {
     if (value === null || value === undefined) return;
     if (Array.isArray(value)) value.forEach((entry: unknown, index) => add(entry, `${what}, entry ${index + 1}`));
-    else if (typeof value !== "object") ignored.push({ what, why: "it is no object" });
+    else if (typeof value !== "object") ignored.push({ what, why: "it is not an object" });
     else if ("items" in value && Array.isArray(value.items)) add(value.items, what);
     else if ("kind" in value && text(value.kind) !== undefined) objects.push(value as KubeObject);
     else if (areLabels(value)) objects.push({ apiVersion: "v1", kind: "Node", metadata: { labels: value } });

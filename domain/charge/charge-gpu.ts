@@ -147,6 +147,6 @@ function createDivision(
  */
 function splitFully(weights: readonly Weight[]): <Count extends bigint>(amount: Count) => readonly Count[] {
   const divide = createSplit(weights);
-  if (divide === undefined) throw new RangeError("there is nobody to charge");
+  if (divide === undefined) throw new RangeError("there is no holder and no payer to charge");
   return divide;
 }

@@ -71,5 +71,5 @@ export function readDimensions(text: string): { readonly by: readonly string[] }
   if (unknown !== undefined)
     return { error: `${JSON.stringify(unknown)} is not one of: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>` };
   const again = by.find((name, index) => by.indexOf(name) !== index);
-  return again === undefined ? { by } : { error: `${again} stands there twice` };
+  return again === undefined ? { by } : { error: `${again} is given twice` };
 }

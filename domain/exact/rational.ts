@@ -65,7 +65,7 @@ export function multiply(a: Rational, b: Rational): Rational {
 
 /** Returns a ÷ b. Throws a RangeError if b is 0. */
 export function divide(a: Rational, b: Rational): Rational {
-  if (b.num === 0n) throw new RangeError("a number is not divided by 0");
+  if (b.num === 0n) throw new RangeError("division by 0");
   if (isOne(b)) return a;
   return reduced(a.num * b.den, a.den * b.num);
 }

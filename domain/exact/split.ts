@@ -145,7 +145,7 @@ function at<Of>(list: readonly Of[], index: number): Of {
 }
 
 function check(weight: number | bigint): void {
-  if (weight < 0) throw new RangeError(`a weight is not negative, and ${weight} is`);
+  if (weight < 0) throw new RangeError(`a weight cannot be negative: ${weight}`);
   if (typeof weight === "number" && !Number.isSafeInteger(weight))
     throw new RangeError(`${weight} is not a safe integer`);
 }

@@ -69,7 +69,7 @@ export function parseAmount<Of extends Quantity>(text: string): ParsedAmount<Of>
   const parsed = parseDecimal(text);
   if ("error" in parsed) return parsed;
   const units = multiply(parsed.value, LAST_UNITS);
-  if (units.den !== 1n) return { error: `an amount has ${LAST_UNIT_DIGITS} digits after the point at most` };
+  if (units.den !== 1n) return { error: `an amount has at most ${LAST_UNIT_DIGITS} digits after the point` };
   return { value: lastUnits(units.num) };
 }
 

@@ -32,7 +32,7 @@ export function readPattern(text: string): Pattern | { readonly allowed: string 
 
 function readExpression(text: string, body: string): Pattern | { readonly allowed: string } {
   const why = riskOf(body);
-  if (why !== undefined) return { allowed: `a regular expression that is quick for every name: ${why}` };
+  if (why !== undefined) return { allowed: `a regular expression with bounded run time: ${why}` };
   try {
     const expression = new RegExp(`^(?:${body})$`, "u");
     return { text, kind: "regex", literals: 0, fits: (name) => expression.test(name) };

@@ -21,7 +21,7 @@ export function ratePieces(
   if (currency === own) return [{ fromMillis: originMillis, rate: ONE }];
   const known = rates.filter((rate) => rate.currency === currency);
   const first = known.findLast(({ fromMillis }) => fromMillis <= originMillis);
-  if (first === undefined) throw new RangeError(`no rate of ${currency} holds at ${originMillis}`);
+  if (first === undefined) throw new RangeError(`no rate of ${currency} is valid at ${originMillis}`);
   return [
     { fromMillis: originMillis, rate: first.rate },
     ...known.filter(({ fromMillis }) => fromMillis > originMillis),

@@ -56,7 +56,7 @@ function usageShares(claims: readonly ReplicaClaim[]): readonly Rational[] | und
   const activities: bigint[] = [];
   for (const { activity } of claims) {
     if (activity === undefined) return undefined;
-    if (activity < 0n) throw new RangeError(`an activity is not negative, and ${activity} is`);
+    if (activity < 0n) throw new RangeError(`an activity cannot be negative: ${activity}`);
     activities.push(activity);
     sum += activity;
   }

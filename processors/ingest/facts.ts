@@ -71,7 +71,8 @@ export function readFact({
   intact,
 }: Pick<ReceivedMessage, "topic" | "value" | "intact">): Outcome<FactRow> {
   if (value === null) return { kind: "drop", reason: "tombstone" };
-  if (!intact) return { kind: "dead-letter", reason: "broken-checksum", cause: "the checksum does not fit the value" };
+  if (!intact)
+    return { kind: "dead-letter", reason: "broken-checksum", cause: "the checksum does not match the value" };
   const read = READERS[topic]!(value);
   return "invalid" in read
     ? { kind: "dead-letter", reason: "not-a-fact", cause: read.invalid }

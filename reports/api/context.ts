@@ -50,6 +50,6 @@ export function policyOf(ledger: Ledger, name: string | undefined): string {
   const kept = keptPolicies(ledger);
   if (name === undefined) return kept[0]!;
   if (kept.includes(name)) return name;
-  const message = `one whose charges are kept: ${kept.join(", ")}`;
+  const message = `a policy with kept charges: ${kept.join(", ")}`;
   throw new Problem("wrong-parameter", `policy: ${message}`, [{ parameter: "policy", message }]);
 }

@@ -60,7 +60,7 @@ export async function attemptDelivery(
       return "waiting";
     }
     if (lease.lost.aborted || (error instanceof DeliveryError && error.code === "lease-lost")) {
-      log.warn("a delivery's lease ran out before it was sent: another server may have it");
+      log.warn("the lease of a delivery ended before it was sent: another server can have it");
       return "lost";
     }
     if (stopping.aborted) {
@@ -69,7 +69,7 @@ export async function attemptDelivery(
     }
     const reason = reasonOf(error);
     log.warn(reason === undefined ? { err: error } : { reason }, "a delivery failed");
-    await write("failed", { reason: (reason ?? "an error that is in the log").slice(0, MOST_REASON) });
+    await write("failed", { reason: (reason ?? "see the error in the log").slice(0, MOST_REASON) });
     return "failed";
   } finally {
     await lease.end();
@@ -118,7 +118,10 @@ async function untilKept(
     } catch (error) {
       const canHelp = error instanceof StoreError && error.retriable;
       if (!canHelp || of.stopping.aborted || of.now() >= of.until) {
-        of.log.error({ err: error }, "delivered, and not written down: it will be sent again under the same key");
+        of.log.error(
+          { err: error },
+          "delivered, but the delivery could not be recorded: it will be sent again with the same key",
+        );
         throw error;
       }
       await pause(AGAIN_MILLIS, of.stopping);
@@ -132,7 +135,7 @@ class UnpricedError extends Error {}
 /** Returns the reason of a failure for people; undefined if only the log may contain it. */
 function reasonOf(error: unknown): string | undefined {
   if (KNOWN.some((kind) => error instanceof kind)) return (error as Error).message;
-  if (error instanceof StoreError) return `the store does not answer as it should: ${error.code}`;
+  if (error instanceof StoreError) return `the store failed: ${error.code}`;
   return undefined;
 }
 

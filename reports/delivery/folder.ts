@@ -37,16 +37,16 @@ export async function checkFolder(folder: string): Promise<void> {
 
 function refusal(cause: unknown): DeliveryError {
   const { code = "" } = cause as NodeJS.ErrnoException;
-  return new DeliveryError("folder-refused", `the folder does not take it: ${REASONS[code] ?? code}`, { cause });
+  return new DeliveryError("folder-refused", `the file cannot be written: ${REASONS[code] ?? code}`, { cause });
 }
 
 /** The errors of the file system, for people. */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "it is not there",
-  ENOTDIR: "it is no folder",
-  EACCES: "nothing may be written to it",
-  EPERM: "nothing may be written to it",
-  EROFS: "it is read-only",
+  ENOENT: "the folder does not exist",
+  ENOTDIR: "the path is not a folder",
+  EACCES: "no permission to write to the folder",
+  EPERM: "no permission to write to the folder",
+  EROFS: "the folder is read-only",
   ENOSPC: "it is full",
   EDQUOT: "it is full",
 };

@@ -45,7 +45,7 @@ export function holdLease(context: LeaseContext, occasion: Occasion, claimed: Cl
     while (!ended.signal.aborted) {
       await pause(leaseMillis / RENEWALS, ended.signal);
       if (ended.signal.aborted) return;
-      await renew().catch((error: unknown) => logger.warn({ err: error }, "a lease was not renewed"));
+      await renew().catch((error: unknown) => logger.warn({ err: error }, "a lease could not be renewed"));
       if (now() >= claim.leaseUntil) return lost.abort(leaseLost());
     }
   }
@@ -68,5 +68,5 @@ export function holdLease(context: LeaseContext, occasion: Occasion, claimed: Cl
 }
 
 function leaseLost(): DeliveryError {
-  return new DeliveryError("lease-lost", "its lease ran out before it was sent: another server may have it");
+  return new DeliveryError("lease-lost", "the lease ended before the delivery was sent: another server can have it");
 }

@@ -71,13 +71,13 @@ export function objectionToRetry(records: readonly DeliveryRecord[], now: number
     case "failed":
       return undefined;
     case "delivered":
-      return `it was delivered at ${iso(standing.at)}, and is delivered once`;
+      return `it was delivered at ${iso(standing.at)}, and a delivery is sent only once`;
     case "under way":
-      return `it is under way since ${iso(standing.at)}`;
+      return `it has been under way since ${iso(standing.at)}`;
     case "due":
-      return "it is due, and tried by itself";
+      return "it is due, and is tried automatically";
     case "waiting":
-      return `it is tried by itself as soon as nothing keeps it: ${standing.reason}`;
+      return `it waits, and is tried automatically: ${standing.reason}`;
   }
 }
 

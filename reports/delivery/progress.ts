@@ -67,7 +67,7 @@ function attemptsIn(records: readonly DeliveryRecord[], now: number): readonly A
     if (failed !== undefined) return { number, at, who, outcome: { at: failed.at, failure: reasonOf(failed) } };
     if (own.some(({ what }) => what === "stopped")) return { number, at, who, outcome: "stopped" };
     if (now < leaseEnd) return { number, at, who, outcome: "running" };
-    return { number, at, who, outcome: { at: leaseEnd, failure: `${who} ended before it told how it went` } };
+    return { number, at, who, outcome: { at: leaseEnd, failure: `${who} ended before it recorded the result` } };
   });
 }
 

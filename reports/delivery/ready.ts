@@ -102,8 +102,8 @@ async function unsettledBecause(
     until,
   });
   const { within = 0, after = 0 } = published ?? {};
-  if (after === 0) return `nothing after ${name} is charged yet: the ledger may be behind`;
-  if (after < within + QUIET_MILLIS) return `${name} was charged in part within the last ten minutes: more may come`;
+  if (after === 0) return `no hour after ${name} is charged yet: the ledger may be behind`;
+  if (after < within + QUIET_MILLIS) return `${name} was partly charged in the last 10 minutes: more charges may come`;
   const [lives, hours] = await Promise.all([
     store.query<Life>(LIVES, { from, until, absentAfter }),
     store.query<{ readonly cluster: string; readonly start: number }>(SETTLED, { from, until }),
@@ -117,8 +117,8 @@ async function unsettledBecause(
     .toSorted((a, b) => a.start - b.start || (a.cluster < b.cluster ? -1 : 1));
   const [first] = missing;
   if (first === undefined) return undefined;
-  const cluster = first.cluster === FLEET ? "what is of no cluster" : first.cluster;
-  return `not every hour of ${name} is charged yet: the first is that from ${new Date(first.start).toISOString()} of ${cluster}`;
+  const cluster = first.cluster === FLEET ? "costs without a cluster" : first.cluster;
+  return `not every hour of ${name} is charged yet: the first such hour is ${new Date(first.start).toISOString()} of ${cluster}`;
 }
 
 interface Life {
@@ -167,5 +167,5 @@ export function unpricedReason(teams: readonly UnpricedTeam[]): string | undefin
   if (teams.length === 0) return undefined;
   const hours = formatAmount(sum(teams.map(({ gpuHours }) => amountOf<"gpu-hour">(gpuHours))));
   const named = teams.map(({ team, gpuHours }) => `${team} ${gpuHours}`).join(", ");
-  return `without a price: ${hours} GPU-hours (${named}); allowUnpriced delivers it all the same`;
+  return `without a price: ${hours} GPU-hours (${named}); set allowUnpriced to deliver the file without them`;
 }

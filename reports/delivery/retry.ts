@@ -40,7 +40,7 @@ export async function retryDeliveries(
     (period === undefined || periodName(occasion) === period);
   const found = [...byOccasion((await readRecords(store, now - OLDEST_MILLIS)).filter(asked)).values()];
   const named = [delivery, ...(recipient === undefined ? [] : [`to ${recipient}`]), period ?? []].flat().join(" ");
-  if (found.length === 0) throw new RetryError(`${named}: nothing of the last 92 days was tried`);
+  if (found.length === 0) throw new RetryError(`${named}: no delivery of the last 92 days was tried`);
   const refused = found.map((records) => ({ records, objection: objectionToRetry(records, now) }));
   const wanted = refused.filter(({ objection }) => objection === undefined).map(({ records }) => records);
   if (wanted.length === 0) {

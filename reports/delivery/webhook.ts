@@ -52,9 +52,12 @@ export async function postToWebhook(
     if (error instanceof DeliveryError || signal.aborted) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
     if (isOver.aborted || TIMEOUTS.has(code))
-      throw new DeliveryError("webhook-timeout", `it did not answer within ${timeout / 1_000} s`, { cause: error });
+      throw new DeliveryError("webhook-timeout", `no answer within ${timeout / 1_000} s`, { cause: error });
     // Messages of failures can contain the address, which may be secret. Their codes cannot.
-    throw new DeliveryError("webhook-unreachable", `it cannot be reached: ${code === "" ? "no connection" : code}`);
+    throw new DeliveryError(
+      "webhook-unreachable",
+      `the webhook cannot be reached: ${code === "" ? "no connection" : code}`,
+    );
   } finally {
     body.destroy();
     await dispatcher.destroy();
@@ -90,10 +93,10 @@ async function excerptOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 function refusal(status: number, said: string): string {
-  if (status >= 300 && status < 400) return `it answered ${status}: redirects are not followed`;
+  if (status >= 300 && status < 400) return `the webhook answered ${status}: redirects are not followed`;
   const text = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
   const short = text.length > MOST_TOLD ? `${text.slice(0, MOST_TOLD)}…` : text;
-  return `it answered ${status}${short === "" ? "" : `: ${short}`}`;
+  return `the webhook answered ${status}${short === "" ? "" : `: ${short}`}`;
 }
 
 /** Removes secrets from an answer, which can repeat the request. */

@@ -80,7 +80,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       if (busy.has(delivery) || owed.length === 0) continue;
       const work = atOnce(() => deliverAll(delivery, owed)).finally(() => busy.delete(delivery));
       busy.set(delivery, work);
-      work.catch((error: unknown) => logger.warn({ err: error }, "deliveries could not be looked after"));
+      work.catch((error: unknown) => logger.warn({ err: error }, "due deliveries could not be checked"));
     }
     onLook?.(late);
   }
@@ -142,7 +142,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     if (standing.state !== "failed" || firstTry === undefined) return false;
     if (standing.nextTry <= firstTry + configured.giveUpAfter) return false;
     const { reason } = standing;
-    logger.error({ ...named(occasion), tries, reason }, "a delivery is given up: see `gpu-ledger deliveries`");
+    logger.error({ ...named(occasion), tries, reason }, "a delivery was given up; see `gpu-ledger deliveries`");
     await writeRecord(store, occasion, { what: "given up", attempt: last, at: now(), who, details: { reason } });
     return true;
   }

@@ -74,5 +74,5 @@ export function createTally(): Tally {
 export function unpricedSentence({ unpriced }: Pick<FocusManifest, "unpriced">): string | undefined {
   if (unpriced.lines === 0) return undefined;
   const teams = unpriced.teams.map(({ team, gpuHours }) => `${team} ${gpuHours}`).join(", ");
-  return `without a price, and in no row: ${unpriced.gpuHours} GPU-hours of ${unpriced.lines} lines (${teams})`;
+  return `without a price and therefore not in the file: ${unpriced.gpuHours} GPU-hours of ${unpriced.lines} lines (${teams})`;
 }

@@ -54,7 +54,7 @@ export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Arra
     .build();
   const tables = tablesOf(portions);
   const { value: first } = await tables.next();
-  if (first === undefined) throw new TypeError("a file is made of one portion at least");
+  if (first === undefined) throw new TypeError("a file needs at least one portion");
   if (first.numBatches === 0) {
     // A stream without a batch has no known columns.
     for await (const _ of tables) void _;
@@ -134,7 +134,7 @@ async function* messagesOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
 /** Returns the number of bytes of a message, or the number that is needed to compute it; 0 at the end of the stream. */
 function lengthOfMessage(message: Buffer): number {
   if (message.length < HEAD_BYTES) return HEAD_BYTES;
-  if (message.readUInt32LE(0) !== CONTINUATION) throw new TypeError("the store's answer is no stream of Arrow's");
+  if (message.readUInt32LE(0) !== CONTINUATION) throw new TypeError("the store's answer is not an Arrow stream");
   const described = message.readInt32LE(4);
   if (described === 0) return 0;
   const body = HEAD_BYTES + described;

@@ -25,7 +25,7 @@ export async function pdfOf(html: string, env: NodeJS.ProcessEnv): Promise<Buffe
   const browser = await findBrowser(env);
   if (browser === undefined)
     throw new PdfError(
-      `a PDF is printed by Chromium, and none of ${NAMES.join(", ")} is on the PATH: install Debian's chromium, or print the HTML`,
+      `a PDF needs Chromium, and none of ${NAMES.join(", ")} is on the PATH: install Debian's package chromium, or print the HTML`,
     );
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-pdf-"));
   const [page, pdf] = [join(folder, "report.html"), join(folder, "report.pdf")];

@@ -10,7 +10,7 @@ export function readGpuAt(text: string): { readonly line: GpuAt } | { readonly e
   const at = Date.parse(time ?? "");
   if (cluster === undefined || node === undefined || Number.isNaN(at))
     return {
-      error: `${text}: a line is cluster/node/gpu@time, such as prod/gpu-a/3@2026-03-02T10:15:00Z`,
+      error: `${text}: must be cluster/node/gpu@time, such as prod/gpu-a/3@2026-03-02T10:15:00Z`,
     };
   return { line: { at, gpu: { cluster, node, slot: Number(gpu) } } };
 }

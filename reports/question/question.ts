@@ -60,7 +60,9 @@ export function readFilters(
     const dimension = text.slice(0, Math.max(0, equals));
     const isKnown = isChargeDimension(dimension) || labelOfDimension(dimension) !== undefined;
     if (!isKnown && /^[\w.]+$/.test(dimension))
-      return { error: `${dimension} is no dimension; there are ${CHARGE_DIMENSIONS.join(", ")} and label.<name>` };
+      return {
+        error: `${dimension} is not a dimension; the dimensions are ${CHARGE_DIMENSIONS.join(", ")} and label.<name>`,
+      };
     if (!isKnown)
       return { error: `${JSON.stringify(text)} is not a dimension, = and its values, such as team=vision,nlp` };
     where.push({ dimension, values: valuesIn(text.slice(equals + 1)) });
@@ -88,7 +90,7 @@ export function questionText({ policy, kind, span, where }: ChargesQuestion): st
 /** Returns the reason why a question has no answer, in a sentence; undefined if it has one. */
 export function objectionTo({ kind, span }: Pick<ChargesQuestion, "kind" | "span">): string | undefined {
   if (kind === "showback" || monthsIn(span).length > 0) return undefined;
-  return `a chargeback is of what was booked in whole months, and ${span.name} is not made of them: ask for a showback`;
+  return `a chargeback has the charges booked in whole months, and ${span.name} is not made of whole months: use a showback`;
 }
 
 /** Returns a question as SQL over `charges_published`. Names of labels and all values are parameters. */

@@ -26,8 +26,8 @@ export function readSpan(text: string, nowMillis: number): { readonly span: Span
   if (bounds === undefined) return { error: `${JSON.stringify(text)} is not ${SPAN_FORM}` };
   const [from, until] = bounds;
   if (from % HOUR_MILLIS !== 0 || until % HOUR_MILLIS !== 0)
-    return { error: `${text}: charges are of whole hours, and so are the times that are reported on` };
-  if (from >= until) return { error: `${text}: its end is not after its beginning` };
+    return { error: `${text}: the times must be whole hours, because charges are per hour` };
+  if (from >= until) return { error: `${text}: the end must be after the beginning` };
   return { span: { name: text, from, until } };
 }
 

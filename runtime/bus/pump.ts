@@ -54,7 +54,7 @@ export function startPump(options: {
       } catch (error) {
         options.logger.error(
           { err: error, offset: position },
-          "Messages were not handled; they are handed over again.",
+          "Messages were not processed; they are delivered again.",
         );
         await pauseFor(retryMillis);
         retryMillis = Math.min(2 * retryMillis, LONGEST_RETRY_MILLIS);

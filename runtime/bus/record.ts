@@ -27,7 +27,7 @@ export function encodeRecord(message: OutgoingMessage, sentAtMillis: number): Bu
 export function decodeRecord(record: Buffer, topic: string, partition: number, offset: number): ReceivedMessage {
   if (record.readUInt8(0) !== FORMAT) {
     throw new Error(
-      `The record ${topic}/${partition}@${offset} has format ${record.readUInt8(0)}; ${FORMAT} is known.`,
+      `The record ${topic}/${partition}@${offset} has format ${record.readUInt8(0)}; this release reads format ${FORMAT}.`,
     );
   }
   const headersAt = FIXED_BYTES + record.readUInt32BE(10);

@@ -142,7 +142,7 @@ function openRoot(folder: string) {
     mkdirSync(folder, { recursive: true });
     return open({ path: folder, noSubdir: false, overlappingSync: false, eventTurnBatching: false });
   } catch (cause) {
-    throw new BusError("unavailable", `The spool in ${folder} can't be opened.`, { retriable: false, cause });
+    throw new BusError("unavailable", `The spool in ${folder} cannot be opened.`, { retriable: false, cause });
   }
 }
 

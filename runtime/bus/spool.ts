@@ -104,7 +104,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
   }
 
   async function spool(parcels: readonly Parcel[]): Promise<void> {
-    if (!spooling) logger.warn("The bus does not keep up or does not answer; messages go to the spool.");
+    if (!spooling) logger.warn("The bus is too slow or does not answer; messages go to the spool.");
     spooling = true;
     appending += 1;
     try {
@@ -158,7 +158,7 @@ export function createSpoolingSender(options: SpoolOptions): SpoolingSender {
       for (const parcel of parcels) settle(parcel, refused.get(parcel));
     } catch (error) {
       counts.errors += 1;
-      logger.warn({ err: error }, "The bus did not take messages.");
+      logger.warn({ err: error }, "The bus did not accept messages.");
       await spool([...parcels.filter((parcel) => !refused.has(parcel)), ...takeWaiting(Infinity)]);
       for (const [parcel, refusal] of refused) settle(parcel, refusal);
     }

@@ -125,7 +125,7 @@ async function explainFailure(error: unknown, folder: string, batch: readonly Qu
   if (code === ENOSPC || (code === EIO && freeBytes(folder) < 2 * bytes + 1_048_576)) {
     return new BusError("disk-full", `The disk under ${folder} is full.`, { retriable: true, cause });
   }
-  return new BusError("unavailable", `The log in ${folder} can't be written.`, {
+  return new BusError("unavailable", `The log in ${folder} cannot be written.`, {
     retriable: true,
     cause: cause ?? error,
   });

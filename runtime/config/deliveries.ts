@@ -174,7 +174,7 @@ function checkDeliveries(config: WrittenDeliveries, context: z.RefinementCtx): v
       complain(["name"], "a name that no other delivery has");
     const { policy } = each.report;
     if (policy !== undefined && !kept.includes(policy))
-      complain(["report", "policy"], `one whose charges are kept: ${kept.join(", ")}`);
+      complain(["report", "policy"], `a policy with kept charges: ${kept.join(", ")}`);
   });
 }
 

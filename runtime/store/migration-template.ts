@@ -42,7 +42,10 @@ export function renderTemplate(statement: string, values: TemplateValues): strin
       if (list === undefined) throw new Error(`$${name} needs its arguments in parentheses`);
       rendered += name === "ENGINE" ? engine(list.items, values) : timeToLive(list.items, values);
       at = list.end;
-    } else throw new Error(`$${name} is no placeholder; there are $DATABASE, $ON_CLUSTER, $ENGINE(…) and $TTL(…)`);
+    } else
+      throw new Error(
+        `$${name} is not a placeholder; the placeholders are $DATABASE, $ON_CLUSTER, $ENGINE(…) and $TTL(…)`,
+      );
   }
   return rendered + statement.slice(at);
 }
@@ -66,7 +69,7 @@ function timeToLive(items: readonly string[], values: TemplateValues): string {
   const days = values.retentionDays[name];
   if (days === undefined) {
     const known = Object.keys(values.retentionDays).join(", ");
-    throw new Error(`$TTL(${name}, …) names no retention; there are ${known === "" ? "none" : known}`);
+    throw new Error(`$TTL(${name}, …) is not a retention; the retentions are ${known === "" ? "none" : known}`);
   }
   if (!Number.isInteger(days) || days < 0) throw new Error(`The retention ${name} must be whole days, not ${days}`);
   return days === 0 ? "" : `TTL ${expression} + INTERVAL ${days} DAY`;

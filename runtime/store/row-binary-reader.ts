@@ -84,4 +84,4 @@ export async function* rowsOf<Row>(
 }
 
 /** Thrown if a row continues in bytes that have not arrived yet. */
-const INCOMPLETE = new Error("the row is not whole");
+const INCOMPLETE = new Error("the row is not complete");

@@ -81,7 +81,7 @@ export function storeErrorOf(error: unknown): StoreError {
   if (!(error instanceof Error)) return new StoreError("unavailable", String(error), { retriable: true, cause: error });
   const socketCode = (error as NodeJS.ErrnoException).code;
   if (error.message === "Timeout error." || socketCode === "ETIMEDOUT") {
-    return new StoreError("timeout", "The store did not answer in time.", { retriable: true, cause: error });
+    return new StoreError("timeout", "The store did not answer within the timeout.", { retriable: true, cause: error });
   }
   if ((socketCode !== undefined && socketCodes.has(socketCode)) || /socket hang up|aborted/i.test(error.message)) {
     return new StoreError("unavailable", `The store cannot be reached: ${error.message}`, {

@@ -20,7 +20,7 @@ function troublesOfNodes({ nodes }: Scenario): readonly FileProblem[] {
       const isOfNode = because === "cordoned" || because === "not-ready";
       if (!isOfNode || gpus === undefined || gpuIndexes(node).every((gpu) => gpus.includes(gpu))) return [];
       const key = `nodes[${index}].unavailable[${spanIndex}].gpus`;
-      return [{ key, value: gpus, allowed: `left out: a node is ${because}, with all its GPUs` }];
+      return [{ key, value: gpus, allowed: `no value: a node is ${because} with all its GPUs` }];
     }),
   );
 }

@@ -49,7 +49,7 @@ describe("the commands backup and restore", () => {
     expect(written.stdout).toMatch(/^one: backup of \S+Z, \d+ rows in \d+ files, 0\.0 MB\n$/);
     expect(await folder.call(["backup", "--out", "one", "--config", config])).toMatchObject({
       code: 1,
-      stderr: "gpu-ledger: one has files already: a backup gets a folder of its own\n",
+      stderr: "gpu-ledger: one already has files: give a backup an empty folder of its own\n",
     });
     const other = outside("other");
     const restored = await folder.call(["restore", "--from", "one", "--by", "operations", "--config", other]);
@@ -64,7 +64,7 @@ describe("the commands backup and restore", () => {
     expect((await folder.call(["audit", "--config", other])).stdout).toMatch(/operations +restored +backup of /);
     expect(await folder.call(["restore", "--from", "one", "--config", other])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("the store has rows already, in ") as string,
+      stderr: expect.stringContaining("the store already has rows in ") as string,
     });
   });
 
@@ -91,7 +91,9 @@ describe("the commands backup and restore", () => {
     expect(await folder.call(["restore", "--config", config])).toMatchObject({ code: 2 });
     expect(await folder.call(["restore", "--from", "none", "--config", config])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("none has no manifest.json: it is no backup, or one that was cut off") as string,
+      stderr: expect.stringContaining(
+        "none has no manifest.json: the folder is not a backup, or the backup is not complete",
+      ) as string,
     });
   });
 });

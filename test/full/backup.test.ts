@@ -282,7 +282,7 @@ describe("a backup", () => {
   it("needs an empty folder, is read only unchanged, and not by an older release", async () => {
     expect(await refused(write(closed, backup))).toMatchObject({
       code: "not-empty",
-      message: `${backup} has files already: a backup gets a folder of its own`,
+      message: `${backup} already has files: give a backup an empty folder of its own`,
     });
     const copy = (): string => {
       const to = join(temporaryFolder("copy"), "c");
@@ -294,20 +294,20 @@ describe("a backup", () => {
     rmSync(join(cutOff, MANIFEST));
     expect(await refused(readBackup(cutOff, SCHEMA))).toMatchObject({
       code: "no-backup",
-      message: `${cutOff} has no manifest.json: it is no backup, or one that was cut off`,
+      message: `${cutOff} has no manifest.json: the folder is not a backup, or the backup is not complete`,
     });
     const changed = copy();
     appendFileSync(join(changed, charges!.name), "\0");
     expect(await refused(readBackup(changed, SCHEMA))).toMatchObject({
       code: "damaged",
-      message: `${join(changed, "charges-1.native.gz")} is not the file that the backup wrote: its hash is another`,
+      message: `${join(changed, "charges-1.native.gz")} is not the file that the backup wrote: the hash differs`,
     });
     const lacking = copy();
     rmSync(join(lacking, charges!.name));
     expect(await refused(readBackup(lacking, SCHEMA))).toMatchObject({ code: "damaged" });
     expect(await refused(readBackup(backup, SCHEMA - 1))).toMatchObject({
       code: "newer",
-      message: `${backup} was written by release 0.2.0, with ${SCHEMA} migrations; this one knows ${SCHEMA - 1}: restore it with that release or a later one`,
+      message: `${backup} was written by release 0.2.0, with ${SCHEMA} migrations; this release has ${SCHEMA - 1}: restore it with that release or a later one`,
     });
     const outside = copy();
     const text = readFileSync(join(outside, MANIFEST), "utf8").replace("charges-1.native.gz", "../charges-1.native.gz");
@@ -337,12 +337,12 @@ describe("a backup", () => {
   it("is restored into an empty store alone", async () => {
     expect(await refused(restore(closed, backup))).toMatchObject({
       code: "not-empty",
-      message: `the store has rows already, in ${BACKED_UP.map(({ name }) => name).join(", ")}: a backup is restored into an empty one`,
+      message: `the store already has rows in ${BACKED_UP.map(({ name }) => name).join(", ")}: restore a backup into an empty store`,
     });
     const used = await database();
     await used.insertJson("runs", [{ kind: "election", generation: 1 }]);
     expect((await refused(restore(used, backup))).message).toBe(
-      "the store has rows already, in runs: a backup is restored into an empty one",
+      "the store already has rows in runs: restore a backup into an empty store",
     );
   });
 

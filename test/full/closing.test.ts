@@ -94,7 +94,7 @@ describe("the books of a billing period", () => {
       );
     expect(await refusal("2026-03", Date.UTC(2026, 2, 31, 23))).toMatchObject({
       code: "not-due",
-      message: "2026-03 is not over: it ends with 2026-04-01, and can be closed from 2026-04-03 on (closing.day)",
+      message: "2026-03 has not ended: it ends with 2026-04-01, and can be closed from 2026-04-03 on (closing.day)",
     });
     expect(await refusal("2026-03", APRIL_3 - 1)).toMatchObject({ code: "not-due" });
     expect(await refusal("2026-04", MAY_3)).toMatchObject({ code: "earlier-open" });
@@ -291,7 +291,7 @@ describe("the books of a billing period", () => {
     await expect(books.close("2026-03", APRIL_3 + 2000)).rejects.toMatchObject({
       code: "breach",
       message:
-        "charges of GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z do not sum to their cost: effective is 2 and not 3 under default",
+        "charges of GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z do not sum to their cost: effective is 2, expected 3 under default",
     });
     await books.settle(APRIL_3 + 3000);
     await books.store.command(

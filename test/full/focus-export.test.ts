@@ -232,7 +232,7 @@ describe("a FOCUS export", () => {
     expect(some).toMatchObject({ code: 0 });
     expect(rowsIn(some.stdout)).toEqual(rowsIn(all.stdout).filter((row) => row["SubAccountId"] === "vision"));
     expect(some.stderr).toContain("the file passes every rule of the check");
-    expect(all.stderr).toContain("without a price, and in no row: 3 GPU-hours of 3 lines (nlp 3)");
+    expect(all.stderr).toContain("without a price and therefore not in the file: 3 GPU-hours of 3 lines (nlp 3)");
   });
 
   it.each([1, 4])("is the same in portions of %s lines", async (linesAtOnce) => {
@@ -363,7 +363,7 @@ describe("a FOCUS export", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("gpu-ledger: the file breaks rules of FOCUS, 2 times:");
     expect(stderr).toContain(
-      "row 1 (2026-06-01T00:00:00Z hostile/nlp/0 nlp active), SkuPriceId: it is not null for usage and purchases that correct nothing [priced-use]; found null",
+      "row 1 (2026-06-01T00:00:00Z hostile/nlp/0 nlp active), SkuPriceId: the column is not null for usage and purchases that are not corrections [priced-use]; found null",
     );
     expect([file, `${file}.manifest.json`, `${file}.unfinished`].map((name) => existsSync(name))).toEqual([
       false,

@@ -119,14 +119,16 @@ describe("a cluster with GPUs that no label counts right", () => {
     const inspected = await folder.run(["inspect", file]);
     expect(inspected.stdout).toMatch(/^sliced +4 +its capacity /m);
     expect(inspected.stdout).toMatch(/^more +1 +its labels /m);
-    expect(inspected.stdout).toContain("Nothing counts its GPUs: 4 is a guess by its capacity");
+    expect(inspected.stdout).toContain("The number of its GPUs is a guess: 4 by its capacity");
 
     const config = configuration();
     const checked = await folder.run(["check", "--config", config]);
     expect(checked.stdout).toContain(`cluster prod, GPUs: ${ALL_GPUS} on 3 nodes: ${ALL_GPUS} by exporters`);
     expect(checked.stdout).toContain("sliced has 4 guessed from the capacity, and its exporter shows 1; 1 is taken");
-    expect(checked.stdout).toContain("amd has 4 guessed from the capacity, and its exporter shows 2; 2 are taken");
-    expect(checked.stdout).toContain("more has 1 by labels, and its exporter shows 2; 2 are taken");
+    expect(checked.stdout).toContain(
+      "amd has 4 guessed from the capacity, and its exporter shows 2; the ledger counts 2",
+    );
+    expect(checked.stdout).toContain("more has 1 by labels, and its exporter shows 2; the ledger counts 2");
 
     const scenario = folder.write("scenario.yaml", {
       title: "The cluster over an hour",

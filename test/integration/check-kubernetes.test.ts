@@ -180,8 +180,8 @@ describe("gpu-ledger check of a cluster", () => {
       "ok    cluster prod, GPUs: 8 on 4 nodes: 2 by labels, 2 by exporters, 4 guessed from the capacity",
       "ok    cluster prod, GPUs: the number of GPUs is a guess for unknown: add GFD's labels or gpu-ledger/delivered, see docs/gpus.md",
       expect.stringMatching(/^FAIL {2}cluster prod, GPUs: gaudi: Its capacity habana\.ai\/gaudi: 8 is not metered, /),
-      "FAIL  cluster prod, GPUs: labelled: Its GPUs are 2 by its labels and 8 by its instance type; 2 is taken.",
-      "ok    cluster prod, GPUs: shared has 8 guessed from the capacity, and its exporter shows 2; 2 are taken",
+      "FAIL  cluster prod, GPUs: labelled: Its GPUs are 2 by its labels and 8 by its instance type; the ledger counts 2.",
+      "ok    cluster prod, GPUs: shared has 8 guessed from the capacity, and its exporter shows 2; the ledger counts 2",
     ]);
   });
 
@@ -212,7 +212,7 @@ describe("gpu-ledger check of a cluster", () => {
     const names = Array.from({ length: 20 }, (_, index) => `gpu-${String(index + 3).padStart(2, "0")}`);
     expect(lines.at(-1)).toBe(
       `FAIL  cluster prod, GPU nodes: 22 of 25 have no target, and their GPUs are unobserved: ${names.join(", ")} ` +
-        "and 2 more; 1 targets have not told yet which node they are on",
+        "and 2 more; 1 targets have no known node yet",
     );
   });
 

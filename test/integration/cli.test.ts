@@ -120,7 +120,7 @@ describe("gpu-ledger inspect", () => {
     [
       "an unknown dimension",
       ["report", "--where", "foo=bar"],
-      "foo is no dimension; there are team, costCenter",
+      "foo is not a dimension; the dimensions are team, costCenter",
     ],
     ["an unknown command", ["ponder"], "unknown command 'ponder'"],
   ])("answers %s with one line and exit code 2", async (_, args, sentence) => {
@@ -193,8 +193,8 @@ describe("gpu-ledger check, of deliveries and traces", () => {
     expect(code).toBe(1);
     expect(stdout.split("\n").filter((line) => /delivery|traces/.test(line))).toEqual([
       `ok    delivery monthly to books: ${there} can be written`,
-      expect.stringContaining("FAIL  delivery monthly to lost: the folder does not take it: it is not there"),
-      expect.stringContaining("FAIL  delivery monthly to file: the folder does not take it: it is no folder"),
+      expect.stringContaining("FAIL  delivery monthly to lost: the file cannot be written: the folder does not exist"),
+      expect.stringContaining("FAIL  delivery monthly to file: the file cannot be written: the path is not a folder"),
       `ok    delivery monthly to chat: 127.0.0.1:${new URL(webhook.url).port} accepts connections; nothing was sent`,
       expect.stringMatching(/^FAIL {2}delivery monthly to deaf: .*ECONNREFUSED/),
       expect.stringMatching(/^FAIL {2}traces: .*ECONNREFUSED/),

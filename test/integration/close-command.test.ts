@@ -76,7 +76,7 @@ store:
       "account,instanceType,capacityType,amount,currency\nmain,p5,spot,1,EUR\n",
     );
     expect((await run("close", "2026-03", "--dry-run", "--invoice", foreign)).stderr).toContain(
-      "invoice[0] is in EUR: an invoice is in the book's currency, USD",
+      "invoice[0] is in EUR: an invoice must be in the price book's currency, USD",
     );
   });
 
@@ -130,7 +130,7 @@ store:
     expect(JSON.parse(stdout)).toEqual({ currency: "USD", policies: { default: bill, "by-use": bill } });
     expect(await run("bill", "2026-03", "--policy", "none")).toMatchObject({
       code: 2,
-      stderr: "gpu-ledger: --policy none: one of default, by-use\n",
+      stderr: "gpu-ledger: --policy none: must be one of: default, by-use\n",
     });
   });
 

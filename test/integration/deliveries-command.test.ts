@@ -101,7 +101,7 @@ describe("deliveries by the command and the API", () => {
       ),
     ).toHaveLength(2);
     expect(stdout).toMatch(
-      /to-nowhere.*given up \S+Z after \S+( times)?: the folder does not take it: it is not there/,
+      /to-nowhere.*given up \S+Z after \S+( times)?: the file cannot be written: the folder does not exist/,
     );
     expect(stdout).toMatch(/to-nowhere\s+archive\s+\S+\s+\S+\s+scheduled/);
   });
@@ -112,11 +112,11 @@ describe("deliveries by the command and the API", () => {
       code: 1,
       stdout: "",
       stderr: expect.stringMatching(
-        /^gpu-ledger: to-finance to finance, \S+: it was delivered at \S+, and is delivered once/,
+        /^gpu-ledger: to-finance to finance, \S+: it was delivered at \S+, and a delivery is sent only once/,
       ) as string,
     });
     expect((await run("deliveries", "retry", "nothing")).stderr).toContain(
-      "nothing: nothing of the last 92 days was tried",
+      "nothing: no delivery of the last 92 days was tried",
     );
     const [{ period }] = (await listed()).filter(({ state }) => state === "given up") as [DeliveryStatus];
     const retried = await run(

@@ -68,7 +68,7 @@ describe("owed deliveries", () => {
     for (const format of ["csv", "focus", "lines-parquet"])
       expect(await february(`unpriced-${format}`, { report: { format } })).toMatchObject({
         state: "waiting",
-        reason: "without a price: 2.5 GPU-hours (nlp 2.5); allowUnpriced delivers it all the same",
+        reason: "without a price: 2.5 GPU-hours (nlp 2.5); set allowUnpriced to deliver the file without them",
         tries: 0,
       });
     const others = { where: { team: ["vision"] } };
@@ -107,7 +107,7 @@ describe("owed deliveries", () => {
     world.now = june + MINUTE;
     await worker.turn();
     const reasonNow = async () => (await world.statusOf(config)).reason;
-    expect(await reasonNow()).toBe("nothing after 2026-06 is charged yet: the ledger may be behind");
+    expect(await reasonNow()).toBe("no hour after 2026-06 is charged yet: the ledger may be behind");
     const run = { cluster, windowStart: hour, runId: newRunId(), generation: 1, watermark: new Map<number, number>() };
     const content = { scrapes: 1, rows: 1, hash: "0" };
     await publishRun(store, "rollup", { ...run, publishedAt: june }, content);
@@ -115,11 +115,11 @@ describe("owed deliveries", () => {
     await bookAfter(store, 5, june + 12 * MINUTE - 1);
     world.now += MINUTE;
     await worker.turn();
-    expect(await reasonNow()).toBe("2026-06 was charged in part within the last ten minutes: more may come");
+    expect(await reasonNow()).toBe("2026-06 was partly charged in the last 10 minutes: more charges may come");
     await bookAfter(store, 5, june + 30 * MINUTE);
     world.now += MINUTE;
     await worker.turn();
-    const reason = "not every hour of 2026-06 is charged yet: the first is that from 2026-06-30T23:00:00.000Z of prod";
+    const reason = "not every hour of 2026-06 is charged yet: the first such hour is 2026-06-30T23:00:00.000Z of prod";
     expect(await world.statusOf(config)).toMatchObject({ state: "waiting", reason });
     // It is charged a minute after its end, and metered again after that.
     await bookHour(store, hour, [chargeOf("vision", hour)]);
@@ -162,7 +162,11 @@ describe("owed deliveries", () => {
     await worker.turn();
     world.now += MINUTE;
     await worker.turn();
-    expect(await world.statusOf(config)).toMatchObject({ state: "given up", reason: "it answered 503", tries: 2 });
+    expect(await world.statusOf(config)).toMatchObject({
+      state: "given up",
+      reason: "the webhook answered 503",
+      tries: 2,
+    });
     world.now += DAY;
     await worker.turn();
     expect(receiver.posted).toHaveLength(2);
@@ -171,11 +175,13 @@ describe("owed deliveries", () => {
       retryDeliveries(store, { delivery: "given-up" }, { by: "ops", why: "they are back" }, world.now);
     receiver.answers = [200];
     expect(await retry()).toMatchObject([{ delivery: "given-up", recipient: "finance" }]);
-    await expect(retry()).rejects.toThrow("given-up to finance, 2026-03: it is due, and tried by itself");
+    await expect(retry()).rejects.toThrow("given-up to finance, 2026-03: it is due, and is tried automatically");
     await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered", tries: 3 });
     expect(receiver.posted).toHaveLength(3);
-    await expect(retry()).rejects.toThrow("it was delivered at 2026-04-04T06:01:00.000Z, and is delivered once");
+    await expect(retry()).rejects.toThrow(
+      "it was delivered at 2026-04-04T06:01:00.000Z, and a delivery is sent only once",
+    );
     expect(await readAudit(store, 0)).toContainEqual(
       expect.objectContaining({
         what: "delivery retried",
@@ -184,6 +190,6 @@ describe("owed deliveries", () => {
         subject: "given-up to finance, 2026-03-01/2026-04-01",
       }),
     );
-    expect(world.log.filter((line) => line.includes("a delivery is given up"))).toHaveLength(1);
+    expect(world.log.filter((line) => line.includes("a delivery was given up"))).toHaveLength(1);
   });
 });

@@ -156,7 +156,7 @@ describe("deliveries", () => {
     await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
-      reason: "it did not answer within 1 s",
+      reason: "no answer within 1 s",
       nextTry: "2026-04-03T06:01:00.000Z",
     });
     world.now = DUE + MINUTE - 1;
@@ -166,7 +166,7 @@ describe("deliveries", () => {
     await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
-      reason: "it answered 500: try later",
+      reason: "the webhook answered 500: try later",
       nextTry: "2026-04-03T06:03:00.000Z",
     });
     world.now = DUE + 3 * MINUTE;
@@ -185,7 +185,7 @@ describe("deliveries", () => {
     await (await world.dueWorker(config)).turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
-      reason: "it answered 307: redirects are not followed",
+      reason: "the webhook answered 307: redirects are not followed",
     });
     expect(other.posted).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe("deliveries", () => {
     expect(receiver.posted).toEqual([]);
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
-      reason: "server-b ended before it told how it went",
+      reason: "server-b ended before it recorded the result",
     });
     world.now = DUE + 4 * MINUTE;
     await worker.turn();
@@ -338,8 +338,8 @@ describe("deliveries", () => {
     await (await world.dueWorker(config)).turn();
     const list = await listDeliveries(store, config.deliveries, world.now);
     const reasons = list.filter(({ state }) => state === "failed").map(({ reason }) => reason);
-    expect(reasons).toContain("it answered 403: Bearer … … …");
-    expect(reasons).toContain("it cannot be reached: ECONNREFUSED");
+    expect(reasons).toContain("the webhook answered 403: Bearer … … …");
+    expect(reasons).toContain("the webhook cannot be reached: ECONNREFUSED");
     const rows = await store.query("SELECT * FROM deliveries");
     const visible = JSON.stringify([rows, list, world.log]);
     for (const secret of [...Object.values(SECRETS), "secret-path", "secret-key"])
@@ -351,7 +351,7 @@ describe("deliveries", () => {
     await (await world.dueWorker(config)).turn();
     expect(await world.statusOf(config)).toMatchObject({
       state: "failed",
-      reason: "the folder does not take it: it is not there",
+      reason: "the file cannot be written: the folder does not exist",
     });
   });
 });

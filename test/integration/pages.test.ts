@@ -91,7 +91,7 @@ describe("pages", () => {
   it.each([
     { path: "/nothing", status: 404, text: "The overview" },
     { path: "/?span=2026-13", status: 400, text: "2026-13" },
-    { path: "/?policy=unkept", status: 400, text: "whose charges are kept" },
+    { path: "/?policy=unkept", status: 400, text: "with kept charges" },
     { path: "/statement?period=soon", status: 400, text: "a month" },
   ])("explains the problem of $path, and what to do next", async ({ path, status, text }) => {
     const answer = await server.get(path, FINANCE, { accept: "text/html" });

@@ -330,13 +330,13 @@ describe("a report", () => {
 
     it.each([
       { args: ["2026-3"], why: 'span: "2026-3" is not a month (2026-03), a day' },
-      { args: ["2026-03-02/2026-03-01"], why: "its end is not after its beginning" },
+      { args: ["2026-03-02/2026-03-01"], why: "the end must be after the beginning" },
       { args: ["2026-03-01/"], why: "is not a month" },
       { args: ["--by", "teem"], why: '--by: "teem" is not one of: team, costCenter' },
-      { args: ["--where", "teem=x"], why: "--where: teem is no dimension; there are team," },
+      { args: ["--where", "teem=x"], why: "--where: teem is not a dimension; the dimensions are team," },
       {
         args: ["--kind", "chargeback", "2026-03-02"],
-        why: "--kind: a chargeback is of what was booked in whole months",
+        why: "--kind: a chargeback has the charges booked in whole months",
       },
       { args: ["--policy", "unkept"], why: "--policy unkept: must be a policy with kept charges: default, by-usage" },
     ])("refuses $args with a sentence", async ({ args, why }) => {

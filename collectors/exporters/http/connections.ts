@@ -177,7 +177,7 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
     },
     close() {
       letGo();
-      underWay?.settle(new PageError("interrupted", "the collector lets go of its target"));
+      underWay?.settle(new PageError("interrupted", "the collector no longer scrapes this target"));
     },
   };
 }

@@ -45,7 +45,7 @@ export async function fetchPage(
 ): Promise<PageAnswer> {
   const deadline = new AbortController();
   const timer = setTimeout(
-    () => deadline.abort(new PageError("timeout", "no whole answer in time")),
+    () => deadline.abort(new PageError("timeout", "no complete answer within the timeout")),
     request.timeoutMillis,
   );
   try {
@@ -62,10 +62,11 @@ export async function fetchPage(
         .finally(() => isOwn || connection.close());
       if (answer.location === undefined) return await inflate(answer, buffers, request.bodyLimitBytes);
       answer.release();
-      if (!URL.canParse(answer.location, url)) return { reason: "http-status", detail: "redirected to no address" };
+      if (!URL.canParse(answer.location, url))
+        return { reason: "http-status", detail: "redirected to an invalid address" };
       url = new URL(answer.location, url);
       if (url.protocol !== "http:" && url.protocol !== "https:") {
-        return { reason: "http-status", detail: `redirected to ${url.protocol}//, which is no web address` };
+        return { reason: "http-status", detail: `redirected to ${url.protocol}//, which is not a web address` };
       }
       if (url.hostname !== request.url.hostname) {
         return { reason: "http-status", detail: `redirected to another host, ${url.hostname.slice(0, 100)}` };
@@ -146,8 +147,8 @@ async function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: 
   } catch (error) {
     const tooLarge = error instanceof RangeError;
     return tooLarge
-      ? { reason: "too-large", detail: `more than ${bodyLimitBytes} bytes once unpacked` }
-      : { reason: "encoding", detail: "the answer says gzip and is not" };
+      ? { reason: "too-large", detail: `more than ${bodyLimitBytes} bytes after decompression` }
+      : { reason: "encoding", detail: "the answer is declared as gzip, but is not gzip" };
   } finally {
     answer.release();
   }

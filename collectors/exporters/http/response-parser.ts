@@ -172,5 +172,5 @@ function readHeaders(lines: readonly string[]): Map<string, string> {
 }
 
 function notHttp(what: string): PageError {
-  return new PageError("interrupted", `no HTTP/1.1 answer: ${what}`);
+  return new PageError("interrupted", `not an HTTP/1.1 answer: ${what}`);
 }

@@ -52,7 +52,7 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
       tokenOf = bearerTokenFile === undefined ? undefined : createAuthorization({ bearerTokenFile });
     }
     const cluster = loaded.getCurrentCluster();
-    if (cluster === null) throw new Error("the kubeconfig's context names no cluster");
+    if (cluster === null) throw new Error("the kubeconfig's context has no cluster");
     if (file === undefined && cluster.server === NOWHERE)
       throw new Error("no kubeconfig was found (KUBECONFIG, ~/.kube/config), and no service account of a pod");
     const options: RequestOptions = { headers: {} };

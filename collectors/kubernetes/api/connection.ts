@@ -82,7 +82,7 @@ export function createApiConnection(access: ApiAccessSource, clock: Clock): ApiC
           ...now.headers,
         },
       });
-      const silence = (): ApiError => new ApiError("silent", `the server said nothing for ${request.silenceMillis} ms`);
+      const silence = (): ApiError => new ApiError("silent", `the server sent nothing for ${request.silenceMillis} ms`);
       sent.setTimeout(request.silenceMillis, () => sent.destroy(silence()));
       sent.once("response", (answer) => {
         sent.setTimeout(0);

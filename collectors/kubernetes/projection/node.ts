@@ -63,7 +63,7 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
   if (joined === undefined) {
     remarks.push({
       reason: "time",
-      text: "metadata.creationTimestamp is no time; the node counts as joined at the epoch.",
+      text: "metadata.creationTimestamp is not a time; the node counts as joined at the epoch.",
     });
   }
   return {

@@ -10,9 +10,9 @@ const NO_GPUS = [
 ];
 /** Accelerators without a supported exporter, and devices that are passed through to a virtual machine. */
 const KNOWN_WHY: readonly (readonly [name: RegExp, why: string])[] = [
-  [/^habana\.ai\//, "no exporter of Gaudi is read"],
-  [/^aws\.amazon\.com\/neuron/, "no exporter of Neuron devices is read"],
-  [/^google\.com\/tpu/, "no exporter of TPUs is read"],
+  [/^habana\.ai\//, "exporters of Gaudi are not supported"],
+  [/^aws\.amazon\.com\/neuron/, "exporters of Neuron devices are not supported"],
+  [/^google\.com\/tpu/, "exporters of TPUs are not supported"],
   [
     /^(nvidia|amd)\.com\/[A-Z]/,
     "KubeVirt gives the device to a virtual machine, where no exporter of the cluster sees it",
@@ -35,7 +35,7 @@ export function unmeteredRemarks(
     if (!("value" in parsed) || parsed.value === 0) return [];
     const why = whyUnmetered(name, own);
     if (why === undefined) return [];
-    const text = `${where} ${name}: ${parsed.value} is not metered, as ${why}. Where it counts whole GPUs, kubernetes.gpuResources takes it.`;
+    const text = `${where} ${name}: ${parsed.value} is not metered, because ${why}. If it counts whole GPUs, add it to kubernetes.gpuResources.`;
     return [{ reason: "unmetered", text }];
   });
 }

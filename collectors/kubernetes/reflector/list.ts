@@ -73,7 +73,7 @@ async function streamList(listing: Listing): Promise<string> {
     const hasStatus = error instanceof ApiError && error.status > 0;
     throw hasStatus ? new ApiError("rejected", error.message, { status: error.status, cause: error }) : error;
   }
-  throw new ApiError("unavailable", "the streaming list ended before it was whole");
+  throw new ApiError("unavailable", "the streaming list ended before it was complete");
 }
 
 async function pageList(listing: Listing): Promise<string> {
@@ -126,9 +126,9 @@ function parseObject(item: Buffer): ApiObject {
   try {
     object = JSON.parse(item.toString("utf8"));
   } catch (cause) {
-    throw new ApiError("garbage", "a list holds what is not JSON", { cause });
+    throw new ApiError("garbage", "a list has an entry that is not JSON", { cause });
   }
-  if (!isApiObject(object)) throw new ApiError("garbage", "a list holds what is no object");
+  if (!isApiObject(object)) throw new ApiError("garbage", "a list has an entry that is not an object");
   return object;
 }
 
@@ -138,7 +138,7 @@ function readEnd(rest: () => unknown): PageEnd {
     const { resourceVersion, continue: token = "" } = metadata ?? {};
     if (typeof resourceVersion === "string" && typeof token === "string") return { resourceVersion, continue: token };
   } catch (cause) {
-    throw new ApiError("garbage", "the list ends in the middle", { cause });
+    throw new ApiError("garbage", "the list is not complete", { cause });
   }
   throw new ApiError("garbage", "the list has no resourceVersion");
 }

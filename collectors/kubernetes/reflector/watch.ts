@@ -68,7 +68,7 @@ function parseEvent(line: Buffer): WatchEvent {
   try {
     event = JSON.parse(line.toString("utf8")) as typeof event;
   } catch (cause) {
-    throw new ApiError("garbage", "the stream holds a line that is not JSON", { cause });
+    throw new ApiError("garbage", "the stream has a line that is not JSON", { cause });
   }
   const { type, object } = event;
   if (type === "ERROR") {
@@ -78,7 +78,7 @@ function parseEvent(line: Buffer): WatchEvent {
   // A bookmark's object has a version and no identity.
   if (type === "BOOKMARK" && hasVersion(object)) return { type, object };
   if (!TYPES.has(type) || !isApiObject(object))
-    throw new ApiError("garbage", "the stream holds a line that is no event");
+    throw new ApiError("garbage", "the stream has a line that is not an event");
   return { type: type as WatchEvent["type"], object };
 }
 

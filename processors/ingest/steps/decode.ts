@@ -14,7 +14,7 @@ export function createDecodeStep(decoder: ScrapeDecoder): (message: EncodedScrap
   return function decode({ value, intact }) {
     if (value === null) return { kind: "drop", reason: "tombstone" };
     if (!intact)
-      return { kind: "dead-letter", reason: "broken-checksum", cause: "the checksum does not fit the value" };
+      return { kind: "dead-letter", reason: "broken-checksum", cause: "the checksum does not match the value" };
     const scrape = decoder.decode(value);
     if ("invalid" in scrape) return { kind: "dead-letter", reason: "not-a-scrape", cause: scrape.invalid };
     return { kind: "ok", value: scrape };

@@ -63,7 +63,7 @@ export async function readBackup(folder: string, knownSchema: number): Promise<M
   if (manifest.schema > knownSchema)
     throw new BackupError(
       "newer",
-      `${folder} was written by release ${manifest.version}, with ${manifest.schema} migrations; this one knows ${knownSchema}: restore it with that release or a later one`,
+      `${folder} was written by release ${manifest.version}, with ${manifest.schema} migrations; this release has ${knownSchema}: restore it with that release or a later one`,
     );
   for (const file of manifest.tables.flatMap(({ files }) => files)) await readBackupFile(folder, file);
   return manifest;
@@ -73,10 +73,7 @@ export async function readBackup(folder: string, knownSchema: number): Promise<M
 export async function readBackupFile(folder: string, { name, sha256 }: BackupFile): Promise<Buffer> {
   const bytes = await read(folder, name, "damaged");
   if (sha256Of(bytes) !== sha256)
-    throw new BackupError(
-      "damaged",
-      `${join(folder, name)} is not the file that the backup wrote: its hash is another`,
-    );
+    throw new BackupError("damaged", `${join(folder, name)} is not the file that the backup wrote: the hash differs`);
   return bytes;
 }
 
@@ -91,8 +88,8 @@ async function read(folder: string, name: string, code: "no-backup" | "damaged")
   } catch (error) {
     const why =
       code === "damaged"
-        ? `${join(folder, name)} cannot be read, and the backup has it`
-        : `${folder} has no ${MANIFEST}: it is no backup, or one that was cut off`;
+        ? `${join(folder, name)} is part of the backup and cannot be read`
+        : `${folder} has no ${MANIFEST}: the folder is not a backup, or the backup is not complete`;
     throw new BackupError(code, why, { cause: error });
   }
 }
@@ -101,8 +98,12 @@ function parsed(folder: string, bytes: Buffer): Manifest {
   try {
     return manifestSchema.parse(JSON.parse(bytes.toString("utf8")));
   } catch (error) {
-    throw new BackupError("damaged", `${join(folder, MANIFEST)} is no manifest of a backup that this release knows`, {
-      cause: error,
-    });
+    throw new BackupError(
+      "damaged",
+      `${join(folder, MANIFEST)} is not a backup's manifest that this release can read`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -28,7 +28,7 @@ export async function restoreBackup(store: StoreClient, request: RestoreRequest)
     if (!(await isUnfinished(store)))
       throw new BackupError(
         "not-empty",
-        `the store has rows already, in ${filled.join(", ")}: a backup is restored into an empty one`,
+        `the store already has rows in ${filled.join(", ")}: restore a backup into an empty store`,
       );
     await empty(store);
   }

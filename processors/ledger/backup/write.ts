@@ -50,7 +50,7 @@ export async function writeBackup(
   const begunAt = now();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
-    throw new BackupError("not-empty", `${folder} has files already: a backup gets a folder of its own`);
+    throw new BackupError("not-empty", `${folder} already has files: give a backup an empty folder of its own`);
   const schema = await schemaOf(store);
   const writing = { store, folder, counted: await readCounted(store), begunAt, now };
   const tables: BackupTable[] = [];
@@ -158,6 +158,6 @@ async function refuseWhatWasDropped({ store, begunAt, now }: Writing, { runs }: 
   if (runs.every((run) => counting.has(run))) return;
   throw new BackupError(
     "superseded",
-    "hours were published again while they were read, for more than an hour: back up when the ledger is at rest, or with ClickHouse's BACKUP",
+    "hours were published again while the backup read them, for more than an hour: start the backup when the ledger is idle, or use ClickHouse's BACKUP",
   );
 }

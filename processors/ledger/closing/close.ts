@@ -142,7 +142,7 @@ async function keepStatements(
     )
       throw new CloseError(
         "breach",
-        `the lines of ${statement.team} do not sum to its statement: ${hashed?.effective ?? "none"}, not ${statement.effective}`,
+        `the lines of ${statement.team} do not sum to its statement: ${hashed?.effective ?? "none"}, expected ${statement.effective}`,
       );
     return {
       format: "gpu-ledger statement 1",
@@ -165,6 +165,6 @@ async function refuseUnlessFirst(store: StoreClient, period: BillingPeriod, clos
   if (first === undefined || first.closeId === closeId) return;
   throw new CloseError(
     "already-closed",
-    `${period.name} is closed: ${first.closedBy} was first, at ${new Date(first.closedAt).toISOString()}. Nothing of this close counts`,
+    `${period.name} is closed: ${first.closedBy} closed it first, at ${new Date(first.closedAt).toISOString()}. This close has no effect`,
   );
 }

@@ -94,13 +94,13 @@ function checkInvoice(lines: readonly InvoiceLine[], { currency, accounts }: Inv
   if (foreign !== undefined)
     throw new CloseError(
       "invoice",
-      `${foreign.key} is in ${foreign.currency}: an invoice is in the book's currency, ${currency}`,
+      `${foreign.key} is in ${foreign.currency}: an invoice must be in the price book's currency, ${currency}`,
     );
   const named = [...new Set(lines.map(({ account }) => account))];
   if (accounts === undefined && named.length > 1)
     throw new CloseError(
       "invoice",
-      `the invoice is of ${named.length} accounts (${named.join(", ")}): closing.accounts has to say which clusters each pays for`,
+      `the invoice has ${named.length} accounts (${named.join(", ")}): list the clusters of each account in closing.accounts`,
     );
   const unknown = accounts === undefined ? undefined : named.find((account) => accounts[account] === undefined);
   if (unknown !== undefined)

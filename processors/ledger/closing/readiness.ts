@@ -71,7 +71,7 @@ function notDue(period: BillingPeriod, closingDay: number, now: number): Objecti
   const from = closesFrom(period, closingDay);
   if (now >= from) return undefined;
   const [until, due] = [period.until, from].map((millis) => new Date(millis).toISOString().slice(0, 10));
-  const over = now < period.until ? `is not over: it ends with ${until}, and` : "is over, and";
+  const over = now < period.until ? `has not ended: it ends with ${until}, and` : "has ended, and";
   return { code: "not-due", sentence: `${period.name} ${over} can be closed from ${due} on (closing.day)` };
 }
 
@@ -81,23 +81,23 @@ function alreadyClosed(period: BillingPeriod, { periods, openSince }: Closed): O
     const at = new Date(own.closedAt).toISOString();
     return {
       code: "already-closed",
-      sentence: `${period.name} is closed: ${own.closedBy} closed it at ${at}. What changes now is corrected in the open period`,
+      sentence: `${period.name} is closed: ${own.closedBy} closed it at ${at}. Later changes become corrections in the open period`,
     };
   }
   if (period.from >= openSince) return undefined;
   const last = periods.at(-1)!.period.name;
-  return { code: "already-closed", sentence: `${period.name} is closed with ${last}: periods close in their order` };
+  return { code: "already-closed", sentence: `${period.name} is closed with ${last}: periods close in order` };
 }
 
 function nothingCharged({ name }: BillingPeriod): Objection {
-  return { code: "nothing-charged", sentence: `${name} has no charges: nothing was charged by its end` };
+  return { code: "nothing-charged", sentence: `${name} has no charges: no hour up to its end was charged` };
 }
 
 function earlierOpen(period: BillingPeriod, { openSince }: Closed, begun: number | undefined): Objection {
   if (begun === undefined) return undefined;
   const oldest = periodOf(Math.max(begun, openSince));
   if (oldest.from >= period.from) return undefined;
-  return { code: "earlier-open", sentence: `${oldest.name} is open: periods close in their order, close it first` };
+  return { code: "earlier-open", sentence: `${oldest.name} is open: periods close in order, so close it first` };
 }
 
 function breach([first, ...others]: readonly StandingBreach[]): Objection {
@@ -108,7 +108,7 @@ function breach([first, ...others]: readonly StandingBreach[]): Objection {
   const more = others.length === 0 ? "" : `; and ${others.length} more`;
   return {
     code: "breach",
-    sentence: `charges of ${gpu} of ${cluster}/${node} in the hour from ${hour} do not sum to their cost: ${what} is ${found} and not ${expected} under ${policy}${more}`,
+    sentence: `charges of ${gpu} of ${cluster}/${node} in the hour from ${hour} do not sum to their cost: ${what} is ${found}, expected ${expected} under ${policy}${more}`,
   };
 }
 
@@ -123,7 +123,7 @@ function notSettled({ name }: BillingPeriod, unsettled: readonly WindowOfCluster
   const count = unsettled.length === 1 ? "1 hour is" : `${unsettled.length} hours are`;
   return {
     code: "unsettled",
-    sentence: `${name} and what was corrected by then is not settled: ${count} not charged yet, or otherwise than by now's usage, prices, owners and policies (${named.join(", ")}${more}). Whoever leads charges them; does it run with this configuration?`,
+    sentence: `${name} is not settled: ${count} not charged with the current usage, prices, owners and policies (${named.join(", ")}${more}). The leading processor charges them: check that it runs and has this configuration`,
   };
 }
 

@@ -55,7 +55,7 @@ export function readFilter(text: string): { readonly filter: Filter } | { readon
     let joint: string | undefined;
     while (isNext("+") || isNext("|")) {
       const [next] = take(/^[+|]/, "+ or |");
-      if (joint !== undefined && next !== joint) throw new FilterError(`+ and | beside each other need parentheses`);
+      if (joint !== undefined && next !== joint) throw new FilterError(`+ and | together need parentheses`);
       joint = next;
       terms.push(term(depth));
     }
@@ -90,7 +90,7 @@ export function readFilter(text: string): { readonly filter: Filter } | { readon
   try {
     const filter = expression(0);
     skip();
-    if (at < text.length) throw new FilterError(`nothing is understood from ${at + 1} on in ${JSON.stringify(text)}`);
+    if (at < text.length) throw new FilterError(`unexpected text at ${at + 1} of ${JSON.stringify(text)}`);
     return { filter };
   } catch (error) {
     if (error instanceof FilterError) return { error: error.message };

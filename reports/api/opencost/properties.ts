@@ -58,7 +58,7 @@ export function readAggregate(text: string): Names | { readonly error: string } 
     if (label !== undefined) columns.push(orUnallocated(labelSql(label, "label", parameters)));
     else if (KINDS.has(lower)) columns.push(orUnallocated(`if(lower(workload_kind) = '${lower}', workload, '')`));
     else if (lower === "controller") columns.push(KIND_AND_NAME);
-    else if (column === undefined) return { error: `${JSON.stringify(name)} is nothing to aggregate by` };
+    else if (column === undefined) return { error: `${JSON.stringify(name)} is not a property for aggregation` };
     else columns.push(lower === "namespace" || lower === "pod" ? column : orUnallocated(column));
   }
   return { columns, parameters };
@@ -102,7 +102,8 @@ function testSql(
   const lower = field.toLowerCase();
   const isMap = lower === "label" || lower === "annotation";
   const column = isMap && key !== undefined ? labelSql(key, "key", parameters) : COLUMNS[lower];
-  if (column === undefined) return { error: `${field}${key === undefined ? "" : `[${key}]`} is no field to filter by` };
+  if (column === undefined)
+    return { error: `${field}${key === undefined ? "" : `[${key}]`} is not a field for filters` };
   const given = parameter("value", lower === "controllerkind" ? value.toLowerCase() : value, parameters);
   switch (by) {
     case "equals":

@@ -55,7 +55,10 @@ export function addOpenCost(server: ApiServer, { store, ledger, answers, now }: 
       return answers.send(request, reply, async () => {
         const sums = await readAllocationSums(store, question, asked);
         if (sums.length > MOST_ALLOCATIONS)
-          throw new Problem("too-costly", `more than ${MOST_ALLOCATIONS} allocations: aggregate, or ask for less`);
+          throw new Problem(
+            "too-costly",
+            `more than ${MOST_ALLOCATIONS} allocations: aggregate more, or use a shorter window or a filter`,
+          );
         return jsonBody({ code: 200, data: allocationSets(sums, asked.bounds, asked.idle) });
       });
     });
@@ -64,16 +67,17 @@ export function addOpenCost(server: ApiServer, { store, ledger, answers, now }: 
 function readQuery(given: z.output<typeof query>, now: number) {
   const wrong = (message: string): Problem => new Problem("wrong-parameter", message);
   const window = readWindow(given.window, now);
-  if (window === undefined) throw wrong(`Invalid 'window' parameter: it is ${WINDOW_FORM}`);
+  if (window === undefined) throw wrong(`Invalid 'window' parameter: must be ${WINDOW_FORM}`);
   const names = readAggregate(given.aggregate);
   if ("error" in names) throw wrong(`Invalid 'aggregate' parameter: ${names.error}`);
   const accumulate = readAccumulate(given.accumulateBy === "" ? given.accumulate : given.accumulateBy);
-  if (accumulate === undefined) throw wrong("Invalid 'accumulate' parameter: true, false, or a unit such as day");
+  if (accumulate === undefined)
+    throw wrong("Invalid 'accumulate' parameter: must be true, false, or a unit such as day");
   const step = given.step === "" ? undefined : readDuration(given.step);
   if (given.step !== "" && (step === undefined || step < HOUR_MILLIS || step % HOUR_MILLIS !== 0))
-    throw wrong("Invalid 'step' parameter: whole hours, such as 1h, 1d or 7d");
+    throw wrong("Invalid 'step' parameter: must be whole hours, such as 1h, 1d or 7d");
   const bounds = boundsOfSets(window, step, accumulate);
-  if (bounds.length > MOST_SETS) throw wrong(`more than ${MOST_SETS} sets: ask for a longer step`);
+  if (bounds.length > MOST_SETS) throw wrong(`more than ${MOST_SETS} sets: use a longer step`);
   const split = given.shareIdle ? given.shareSplit : undefined;
   const idle = { isIncluded: given.includeIdle || given.idle, split };
   return { names, bounds, idle, policy: given.policy, filter: filterOf(given.filter) };

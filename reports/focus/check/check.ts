@@ -75,9 +75,9 @@ export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: E
   return { rows, count, violations };
 }
 
-const CELLS = { id: "cells", says: "a row has a cell for each head" };
-const COLUMNS = { id: "columns", says: "each column that FOCUS demands is there, once" };
-const CUSTOM = { id: "custom-columns", says: "columns that FOCUS does not know begin with x_ and come last" };
+const CELLS = { id: "cells", says: "a row has one cell for each header" };
+const COLUMNS = { id: "columns", says: "each column that FOCUS requires exists exactly once" };
+const CUSTOM = { id: "custom-columns", says: "columns that are not in FOCUS begin with x_ and come last" };
 const NEEDED: readonly string[] = [...NEVER_NULL, ...ALWAYS_THERE];
 const KNOWN: ReadonlySet<string> = new Set([...NEEDED, ...NEVER_NULL_IF_PRESENT, ...CONDITIONAL]);
 

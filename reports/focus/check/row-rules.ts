@@ -12,7 +12,7 @@ function product(cost: string, price: string): RowRule {
   return {
     id: `${cost}-product`,
     columns: [cost, price, quantity],
-    says: `${cost} is ${price} × ${quantity}, to 10⁻⁹`,
+    says: `${cost} is ${price} × ${quantity}, within 10⁻⁹`,
     brokenIn: (row) => {
       const [total, each, count] = [decimalIn(row[cost]), decimalIn(row[price]), decimalIn(row[quantity])];
       if (total === undefined || each === undefined || count === undefined) return undefined;
@@ -27,7 +27,7 @@ function together(one: string, other: string): RowRule {
   return {
     id: `${one}-with-${other}`,
     columns: [one, other],
-    says: `${one} is null where ${other} is, and only there`,
+    says: `${one} is null if and only if ${other} is null`,
     brokenIn: (row) => (isNull(row, one) === isNull(row, other) ? undefined : one),
   };
 }
@@ -37,7 +37,7 @@ function nullWithout(needed: string, ...columns: readonly string[]): RowRule {
   return {
     id: `null-without-${needed}`,
     columns: [...columns, needed],
-    says: `it is null where ${needed} is`,
+    says: `the column is null if ${needed} is null`,
     brokenIn: (row) => (isNull(row, needed) ? columns.find((column) => !isNull(row, column)) : undefined),
   };
 }
@@ -76,13 +76,13 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "priced-use",
     columns: [...PRICED, "ChargeCategory", "ChargeClass"],
-    says: "it is not null for usage and purchases that correct nothing",
+    says: "the column is not null for usage and purchases that are not corrections",
     brokenIn: (row) => (isPaidUse(row) ? PRICED.find((column) => isNull(row, column)) : undefined),
   },
   {
     id: "consumed-use",
     columns: [...CONSUMED, "ChargeCategory"],
-    says: "it is null for what is no usage, and not for usage that corrects nothing",
+    says: "the column is null for rows that are not usage, and not null for usage that is not a correction",
     brokenIn: (row) => {
       if (row["ChargeCategory"] !== "Usage") return CONSUMED.find((column) => !isNull(row, column));
       return isPaidUse(row) ? CONSUMED.find((column) => isNull(row, column)) : undefined;
@@ -116,7 +116,7 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "tags-once",
     columns: ["AllocatedTags", "Tags"],
-    says: "AllocatedTags repeat no key of Tags",
+    says: "AllocatedTags has no key of Tags",
     brokenIn: (row) => {
       const keys = new Set(pairsIn(row["Tags"])?.map(([key]) => key));
       return pairsIn(row["AllocatedTags"])?.some(([key]) => keys.has(key)) === true ? "AllocatedTags" : undefined;
@@ -125,7 +125,7 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "allocated-to",
     columns: ["AllocatedResourceId", "x_Payer", "x_Attribution"],
-    says: "what nobody held and no team pays is allocated to nobody, all else to somebody",
+    says: "a cost without a holder and without a paying team has no allocated resource; all other costs have one",
     brokenIn: (row) => {
       if (isNull(row, "x_Payer")) return undefined;
       const isSomebodys = ["holder", "owner"].includes(row["x_Payer"]!) || !isNull(row, "x_Attribution");

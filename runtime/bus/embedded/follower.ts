@@ -43,7 +43,8 @@ export function startFollower(
           if (behind.size === 0) arrive();
         }
         const page = readPage(storage, topic, partition, offset);
-        if (page.jump !== undefined) logger.warn({ jump: page.jump }, "Retention has overtaken a follower.");
+        if (page.jump !== undefined)
+          logger.warn({ jump: page.jump }, "Retention deleted messages before a follower read them.");
         return page;
       },
       hand: onMessages,

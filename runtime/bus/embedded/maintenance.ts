@@ -28,7 +28,7 @@ export function startMaintenance(
 
   function run(): void {
     running = pass()
-      .catch((error: unknown) => logger.warn({ err: error }, "The log's maintenance failed; it is tried again."))
+      .catch((error: unknown) => logger.warn({ err: error }, "The maintenance of the log failed; it is tried again."))
       .finally(() => {
         if (!stopped) timer = setTimeout(run, intervalMillis);
       });

@@ -79,7 +79,7 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
     try {
       await handler.onRevoked?.(names.map(parsePartitionName));
     } catch (error) {
-      logger.error({ err: error, partitions: names }, "Partitions were not drained before they were let go.");
+      logger.error({ err: error, partitions: names }, "Partitions were not drained before they were released.");
     }
     for (const name of names) pumps.delete(name);
   }
@@ -135,7 +135,7 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
         signal.set();
       }
     } catch (error) {
-      logger.warn({ err: error }, "A sign of life could not be written.");
+      logger.warn({ err: error }, "A heartbeat could not be written.");
     } finally {
       beating = false;
     }

@@ -54,7 +54,7 @@ export async function appendMessages(
   await storage.write(() => {
     const used = usedBytes(storage);
     if (used + totalBytes > limits.maxBytes) {
-      throw new BusError("disk-full", `The log holds ${used} of at most ${limits.maxBytes} bytes.`, {
+      throw new BusError("disk-full", `The log is full: ${used} of at most ${limits.maxBytes} bytes.`, {
         retriable: true,
       });
     }

@@ -128,6 +128,6 @@ function openRoot(folder: string) {
     mkdirSync(folder, { recursive: true });
     return open({ path: folder, noSubdir: false, maxDbs: 16, overlappingSync: false, eventTurnBatching: false });
   } catch (cause) {
-    throw new BusError("unavailable", `The log in ${folder} can't be opened.`, { retriable: false, cause });
+    throw new BusError("unavailable", `The log in ${folder} cannot be opened.`, { retriable: false, cause });
   }
 }

@@ -32,7 +32,7 @@ function checkDeclaration(declaration: TopicDeclaration, existing: TopicRecord |
     if (existing[trait] === declaration[trait]) continue;
     throw new BusError(
       "topic-mismatch",
-      `Topic ${declaration.name} has ${trait} ${existing[trait]}, not ${declaration[trait]}, and can't be changed.`,
+      `Topic ${declaration.name} has ${trait} ${existing[trait]}, not ${declaration[trait]}, and cannot be changed.`,
       { retriable: false },
     );
   }

@@ -25,7 +25,7 @@ export function startWatcher(storage: Storage, pollMillis: number, logger: Logge
       seen = version;
       for (const listener of listeners) listener();
     } catch (error) {
-      logger.error({ err: error }, "The log can't be looked at.");
+      logger.error({ err: error }, "The log cannot be checked.");
     }
   }
 

@@ -38,7 +38,7 @@ export async function startFollower(options: {
         const last = messages.at(-1);
         if (last !== undefined) positions.set(last.partition, last.offset + 1);
       },
-      onJump: (jump) => logger.warn({ jump }, "Retention has overtaken a follower."),
+      onJump: (jump) => logger.warn({ jump }, "Retention deleted messages before a follower read them."),
     },
   });
 

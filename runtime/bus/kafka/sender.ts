@@ -62,7 +62,7 @@ export function createSender(options: SenderOptions): Sender {
       allowAutoTopicCreation: false,
       retry: { retries: 5, initialRetryTime: 150, maxRetryTime: 2_000 },
       createPartitioner: () => (args) => {
-        if (abandoned) throw new KafkaJSNonRetriableError("This send was given up.");
+        if (abandoned) throw new KafkaJSNonRetriableError("This send was abandoned.");
         return partitionOf(String(args.message.key), args.partitionMetadata.length);
       },
     });

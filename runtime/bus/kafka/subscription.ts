@@ -92,7 +92,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       await Promise.all(owned.map(({ feed }) => feed.pump.stop()));
       await handler.onRevoked?.(owned.map(({ topic, partition }) => ({ topic, partition })));
     } catch (error) {
-      logger.error({ err: error }, "Partitions were not drained before they were let go.");
+      logger.error({ err: error }, "Partitions were not drained before they were released.");
     } finally {
       clearInterval(heartbeats);
       feeds.clear();
@@ -112,7 +112,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       try {
         await startFeeding(partitions, () => count === assignmentCount);
       } catch (error) {
-        logger.error({ err: error }, "The committed offsets can't be read; that is tried again.");
+        logger.error({ err: error }, "The committed offsets cannot be read; it is tried again.");
         setTimeout(() => count === assignmentCount && void begin(), RESTART_MILLIS);
       }
     };
@@ -189,7 +189,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       await consumer.connect();
       await run();
     } catch (error) {
-      logger.error({ err: error }, "The consumer can't be started; that is tried again.");
+      logger.error({ err: error }, "The consumer cannot be started; it is tried again.");
       if (!closing) restartTimer = setTimeout(() => void restart(), RESTART_MILLIS);
     }
   }

@@ -111,7 +111,7 @@ export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults)
     for (const name of await asking("listing topics", (admin) => admin.listTopics())) known.add(name);
     const unknown = topics.find((topic) => !known.has(topic));
     if (unknown === undefined) return;
-    throw new BusError("unknown-topic", `There is no topic ${unknown}, or this user may not see it.`, {
+    throw new BusError("unknown-topic", `There is no topic ${unknown}, or this user has no permission for it.`, {
       retriable: false,
     });
   }
@@ -186,7 +186,7 @@ function toKafkaTopic(topic: TopicDeclaration, defaults: TopicDefaults): ITopicC
 function mismatch(topic: TopicDeclaration, trait: "partitions" | "cleanup", found: number | string): BusError {
   return new BusError(
     "topic-mismatch",
-    `Topic ${topic.name} has ${trait} ${found}, not ${topic[trait]}, and can't be changed.`,
+    `Topic ${topic.name} has ${trait} ${found}, not ${topic[trait]}, and cannot be changed.`,
     { retriable: false },
   );
 }

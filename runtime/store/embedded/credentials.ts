@@ -41,7 +41,7 @@ export function readUser(file: string): StoreUser | undefined {
   }
   const { internal: user } = JSON.parse(text) as Partial<KeptCredentials>;
   if (typeof user?.username !== "string" || typeof user.password !== "string" || user.password.length < 16)
-    throw new Error(`${file} does not hold a user with a password; remove it, and the store makes a new one.`);
+    throw new Error(`${file} has no user with a password; delete the file, and the store creates a new one.`);
   return user;
 }
 

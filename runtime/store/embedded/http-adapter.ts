@@ -95,7 +95,7 @@ function requestUrl(path: string): URL {
   try {
     return new URL(`http://${loopback}${path}`);
   } catch (error) {
-    throw new AdapterError(36, "The request's path is no URL", { cause: error });
+    throw new AdapterError(36, "The request's path is not a URL", { cause: error });
   }
 }
 

@@ -91,12 +91,12 @@ function refuseWhatIsMissing(search: URLSearchParams): void {
     if (search.get(name) === "1") {
       throw new AdapterError(
         48,
-        `${name}=1 asks for ClickHouse's own block compression, which the embedded store does not speak; use gzip`,
+        `${name}=1 requests ClickHouse's own block compression, which the embedded store does not support; use gzip`,
       );
     }
   }
   if ((search.get("session_id") ?? "") !== "") {
-    throw new AdapterError(48, "The embedded store keeps no sessions; leave out session_id");
+    throw new AdapterError(48, "The embedded store has no sessions; omit session_id");
   }
 }
 

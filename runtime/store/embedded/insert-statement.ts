@@ -49,7 +49,7 @@ export function splitInsert(text: string): InsertStatement | undefined {
   if (isKeyword(token, "FROM")) {
     throw new AdapterError(
       497,
-      "Not enough privileges: FROM INFILE names a file of the machine; send the rows instead",
+      "Not enough privileges: FROM INFILE reads a file of the machine; send the rows instead",
     );
   }
 

@@ -53,7 +53,7 @@ export function createLane(name: string, { concurrent, waiting }: LaneSize): Lan
       taken += 1;
       try {
         return await limit(async () => {
-          if (signal?.aborted === true) throw new AdapterError(159, "The client went away before its turn came");
+          if (signal?.aborted === true) throw new AdapterError(159, "The client disconnected before its query started");
           return await work();
         });
       } finally {

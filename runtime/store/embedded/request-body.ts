@@ -102,13 +102,16 @@ async function readForm(
   }
   const body = new Response(Buffer.concat(held), { headers: { "content-type": request.form } });
   const form = await body.formData().catch((error: unknown) => {
-    throw new AdapterError(36, "The body is no form", { cause: error });
+    throw new AdapterError(36, "The body is not a form", { cause: error });
   });
   const parameters = new Map(request.parameters);
   let sql = request.urlQuery;
   for (const [name, value] of form) {
     if (typeof value !== "string" || (name !== "query" && !name.startsWith("param_")))
-      throw new AdapterError(48, `The embedded store takes a statement and its parameters in a form, and no ${name}`);
+      throw new AdapterError(
+        48,
+        `The embedded store accepts only a statement and its parameters in a form, not ${name}`,
+      );
     if (Buffer.byteLength(value) > maxFieldBytes)
       throw new AdapterError(
         1000,
@@ -117,7 +120,8 @@ async function readForm(
     if (name === "query") sql += value;
     else parameters.set(name.slice("param_".length), value);
   }
-  if (splitInsert(sql) !== undefined) throw new AdapterError(48, "An insert's rows are the body itself, and no form");
+  if (splitInsert(sql) !== undefined)
+    throw new AdapterError(48, "The rows of an insert must be the body itself, not a form");
   return { request: { ...request, parameters }, statement: { kind: "text", sql: sql.trim() } };
 }
 
@@ -126,7 +130,7 @@ function unpacked(message: IncomingMessage, encoding: StatementRequest["bodyEnco
   const unpack = encoding === "gzip" ? createGunzip() : createInflate();
   // `pipe` does not forward errors: an aborted request must also end the decompression.
   message.once("error", (error) => unpack.destroy(error));
-  message.once("aborted", () => unpack.destroy(new Error("The request broke off")));
+  message.once("aborted", () => unpack.destroy(new Error("The request was interrupted")));
   return message.pipe(unpack);
 }
 

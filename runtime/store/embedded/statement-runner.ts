@@ -115,7 +115,7 @@ const longestScript = 60_000;
 
 function checkedName(name: string, kind: string): string {
   if (!/^[A-Za-z0-9_]{1,128}$/.test(name))
-    throw new AdapterError(115, `${JSON.stringify(name)} is no name of a ${kind}`);
+    throw new AdapterError(115, `${JSON.stringify(name)} is not the name of a ${kind}`);
   return name;
 }
 

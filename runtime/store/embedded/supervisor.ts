@@ -178,11 +178,11 @@ async function startProcess(
 
 function startFailure(folder: string, message: string, said: string): StoreError {
   if (/Cannot lock file/.test(said)) {
-    return new StoreError("folder-locked", `The store's folder ${folder} is held by another process.`, {
+    return new StoreError("folder-locked", `The store's folder ${folder} is in use by another process.`, {
       retriable: true,
     });
   }
-  return new StoreError("unavailable", `The embedded store did not start: ${message}. It said: ${said}`, {
+  return new StoreError("unavailable", `The embedded store did not start: ${message}. Its output: ${said}`, {
     retriable: true,
   });
 }
@@ -206,7 +206,7 @@ function collectOutput(child: ChildProcess, logger: Logger): () => string {
         if (line.trim() === "") continue;
         lines.push(line);
         if (lines.length > keptErrorLines) lines.shift();
-        logger.warn({ line }, "the embedded store's process said");
+        logger.warn({ line }, "output of the embedded store's process");
       }
     });
   }

@@ -34,7 +34,7 @@ export function createByteWriter(initialBytes = 64 * 1024): ByteWriter {
     buffer = larger;
   };
   const varint = (value: number): void => {
-    if (!Number.isInteger(value) || value < 0 || value > maxVarint) throw new RangeError(`${value} is no length`);
+    if (!Number.isInteger(value) || value < 0 || value > maxVarint) throw new RangeError(`${value} is not a length`);
     room(8);
     let rest = value;
     while (rest >= 0x80) {

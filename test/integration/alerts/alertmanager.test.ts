@@ -67,7 +67,7 @@ describe.skipIf(!hasParts)("a complete configuration of Alertmanager", () => {
 
   it("has a note at its top if there is no receiver, and none if there is one", () => {
     const nobody = { ...CONTACTS, platform: {}, teams: { vision: {} } };
-    expect(filesOf(nobody, "full")["alertmanager.yaml"]).toContain("# Nobody is told:");
+    expect(filesOf(nobody, "full")["alertmanager.yaml"]).toContain("# Without contacts no notification is sent:");
     for (const contacts of [CONTACTS, { ...nobody, teams: CONTACTS.teams }])
       expect(filesOf(contacts, "full")["alertmanager.yaml"]).not.toContain("Nobody is told");
   });

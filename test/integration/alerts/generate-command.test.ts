@@ -74,7 +74,7 @@ describe("generate alerts", () => {
       "a time zone that an AlertmanagerConfig cannot have",
       "workingHours: { timeZone: Europe/Berlin }",
       ["--alertmanager", "crd"],
-      "no time zone but UTC",
+      "only the time zone UTC",
     ],
   ])("refuses %s with a sentence and writes nothing", async (_, config, flags, sentence) => {
     const { code, printed, out } = await generate("alerts", config, ...flags);

@@ -44,7 +44,7 @@ describe("the message of a scrape", () => {
   });
 
   it("contains the reason of a failed scrape", () => {
-    const failure = { reason: "timeout", detail: "no whole answer in time" } as const;
+    const failure = { reason: "timeout", detail: "no complete answer within the timeout" } as const;
     const empty = { exporter: "", columns: [], devices: [] };
     const bytes = encodeScrape(encodeStable(ORIGIN, empty), { ...MOMENT, failure }, new Float64Array(0));
     expect(createScrapeDecoder().decode(bytes)).toMatchObject({ failure, shape: empty });

@@ -24,7 +24,7 @@ describe("a scenario is refused, with the key and its line,", () => {
       "a device twice",
       { pods: podWith("").replace("[0]", "[0, 0]") },
       "pods[0].devices[1] (line 4)",
-      "not named before",
+      "not already in the list",
     ],
     ["a device beyond the node", { pods: POD.replace("[0]", "[2]") }, "pods[0].devices[0] (line 4)", "which has 2"],
     [
@@ -67,7 +67,7 @@ describe("a scenario is refused, with the key and its line,", () => {
       "a price entry by which fewer GPUs were delivered than there are",
       { prices: '{ match: { model: A100-40GB }, from: 2026-01-01, per: node-hour, effective: "8", delivered: 1 }' },
       "prices[0].delivered (line 5)",
-      "of n 2",
+      "of the node n, 2",
     ],
     [
       "a node that ends before it begins",

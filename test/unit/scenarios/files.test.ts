@@ -139,8 +139,8 @@ describe("invalid files", () => {
 pages: { gpu-a: nowhere.prom }`),
     ).toEqual([
       expect.stringMatching(/^objects\[0\]: absent\.yaml cannot be read: ENOENT/),
-      "objects[1]: Kubernetes objects; document 1 is none: it has no kind",
-      "objects[1]: Kubernetes objects; document 2, entry 1 is none: it is no object",
+      "objects[1]: Kubernetes objects; document 1 is not a Kubernetes object: it has no kind",
+      "objects[1]: Kubernetes objects; document 2, entry 1 is not a Kubernetes object: it is not an object",
       "objects[2].gone: an object of the files before, such as Pod ml/train-0",
       expect.stringMatching(/^pages\.gpu-a\[0\]: nowhere\.prom cannot be read: ENOENT/),
     ]);

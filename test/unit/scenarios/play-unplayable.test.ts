@@ -24,7 +24,7 @@ it.each([
   [
     "one GPU is cordoned",
     { nodes: [{ ...NODE, unavailable: [{ gpus: [1], because: "cordoned" }] }] },
-    "nodes[0].unavailable[0].gpus: left out: a node is cordoned, with all its GPUs",
+    "nodes[0].unavailable[0].gpus: no value: a node is cordoned with all its GPUs",
   ],
   [
     "a job and a pod are on one node",

@@ -73,7 +73,7 @@ describe("the problem of a scenario", () => {
       .replace("holds: { gpus: 1 }", "holds: everything");
     expect(problemsOf(text)).toEqual([
       'period.end (line 3): "yesterday" is not a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date',
-      "nodes[0].gpus (line 5): -1 is not a whole number from 0 on",
+      "nodes[0].gpus (line 5): -1 is not a whole number, at least 0",
       expect.stringMatching(/^pods\[0\]\.holds \(line 7\): "everything" is not one of \{ gpus \}/),
     ]);
   });

@@ -74,8 +74,11 @@ describe.each([
   });
 
   it.each([
-    ["node=gpu-a", 'the parameter "node" is not known: /metrics/gpu takes cluster alone\n'],
-    ["cluster=a&cluster=b", "cluster is given more than once: it is the name of one cluster, or left out for all\n"],
+    ["node=gpu-a", 'the parameter "node" is not known: /metrics/gpu has only the parameter cluster\n'],
+    [
+      "cluster=a&cluster=b",
+      "cluster is given more than once: give the name of one cluster, or omit the parameter for all\n",
+    ],
   ])("refuses ?%s with a sentence", async (query, sentence) => {
     const { status, body } = await get(`${await start()}?${query}`);
     expect([status, String(body)]).toEqual([400, sentence]);

@@ -24,7 +24,7 @@ export function readClaim(object: ResourceClaimObject, remarks: Remarks): Cluste
   if (held.length < results.length) {
     remarks.push({
       reason: "left-out",
-      text: "A device with admin access is watched by this claim and held by others.",
+      text: "A device with admin access is only monitored by this claim. Other claims hold it.",
     });
   }
   return {

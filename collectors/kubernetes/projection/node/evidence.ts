@@ -25,11 +25,11 @@ export function countWithRemarks(
   const { taken, other } = decided;
   const { count, by: countedBy } = taken;
   if (other !== undefined) {
-    const text = `Its GPUs are ${count} by ${COUNTED_BY[countedBy]} and ${other.count} by ${COUNTED_BY[other.by]}; ${count} is taken.`;
+    const text = `Its GPUs are ${count} by ${COUNTED_BY[countedBy]} and ${other.count} by ${COUNTED_BY[other.by]}; the ledger counts ${count}.`;
     remarks.push({ reason: "contradiction", text });
   }
   if (isGuess(countedBy)) {
-    const text = `Nothing counts its GPUs: ${count} is a guess by ${COUNTED_BY[countedBy]}, which counts replicas and partitions too.`;
+    const text = `The number of its GPUs is a guess: ${count} by ${COUNTED_BY[countedBy]}, which also counts replicas and partitions.`;
     remarks.push({ reason: "derived", text });
   }
   return { count, countedBy, ...(other === undefined ? {} : { otherCount: other }) };

@@ -38,7 +38,7 @@ export function readRegister(
           : { model: named.replace(/^NVIDIA-(?=.)/, "").replaceAll(" ", "-") }),
       };
     }
-    remarks.push({ reason: "annotation", text: `${name} registers no GPU that can be read.` });
+    remarks.push({ reason: "annotation", text: `${name} has no readable GPU.` });
   }
   return undefined;
 }

@@ -29,7 +29,7 @@ export function readAmounts(container: ContainerObject, remarks: Remarks, names?
         const where = `container ${container.name ?? "without a name"}`;
         remarks.push({
           reason: "quantity",
-          text: `${name} of ${where}: ${parsed.refused}; it counts as not asked for.`,
+          text: `${name} of ${where}: ${parsed.refused}; it is ignored.`,
         });
       } else if (parsed.value > 0) (amounts ??= new Map()).set(name, parsed.value);
     }

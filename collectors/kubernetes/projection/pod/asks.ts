@@ -59,7 +59,7 @@ export function readAsks(
   } else if (fraction !== undefined || runai.asks.length > 0) {
     remarks.push({
       reason: "contradiction",
-      text: "A fraction or a MIG instance is asked by annotation beside a GPU resource; the resource counts.",
+      text: "The pod has both an annotation for a fraction or MIG instance and a GPU resource; the resource is used.",
     });
   }
   asks.push(...readClaims(pod, options.isForGpus));

@@ -26,11 +26,14 @@ export function readReservation(
   if (!isReservation) return undefined;
   if (uuid === undefined) return [];
   if (!/^(GPU|MIG)-[\w-]+$/.test(uuid)) {
-    remarks.push({ reason: "annotation", text: `${RESERVED_GPU}: "${uuid.slice(0, 60)}" is no GPU's UUID.` });
+    remarks.push({ reason: "annotation", text: `${RESERVED_GPU}: "${uuid.slice(0, 60)}" is not the UUID of a GPU.` });
     return [];
   }
   if (groups.length === 0) {
-    remarks.push({ reason: "annotation", text: `It reserves ${uuid} for no group: there is no label ${GROUP}.` });
+    remarks.push({
+      reason: "annotation",
+      text: `It reserves ${uuid}, but for no group: the label ${GROUP} is missing.`,
+    });
   }
   return groups.map((group) => ({ by: "reservation", group, uuid }));
 }
@@ -56,16 +59,19 @@ export function readFraction(pod: PodObject, remarks: Remarks): GpuAsk | undefin
   const name = fraction === undefined ? "gpu-memory" : "gpu-fraction";
   const received = text(annotations["received-resource-type"]);
   if (pod.spec?.schedulerName === "default-scheduler" && received === undefined && groupsOf(pod).length === 0) {
-    remarks.push({ reason: "contradiction", text: `${name} is passed over: the default scheduler has the pod.` });
+    remarks.push({ reason: "contradiction", text: `${name} is ignored, because the pod uses the default scheduler.` });
     return undefined;
   }
   if (fraction !== undefined && memory !== undefined) {
-    remarks.push({ reason: "contradiction", text: "gpu-fraction and gpu-memory are both given; the fraction counts." });
+    remarks.push({
+      reason: "contradiction",
+      text: "The pod has both gpu-fraction and gpu-memory; the fraction is used.",
+    });
   }
   const parsed = fraction === undefined ? parseMebibytes(memory) : parsePpm(fraction);
   if ("refused" in parsed || parsed.value === 0) {
     const why = "refused" in parsed ? parsed.refused : "0 is no part of one GPU";
-    remarks.push({ reason: "annotation", text: `${name}: ${why}; it counts as not asked for.` });
+    remarks.push({ reason: "annotation", text: `${name}: ${why}; it is ignored.` });
     return undefined;
   }
   const count = readDevices(annotations["gpu-fraction-num-devices"], remarks);

@@ -36,7 +36,7 @@ export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
   if (created === undefined) {
     remarks.push({
       reason: "time",
-      text: "metadata.creationTimestamp is no time; the pod counts as created at the epoch.",
+      text: "metadata.creationTimestamp is not a time; the pod counts as created at the epoch.",
     });
   }
   const bound = typeof spec?.nodeName === "string" && spec.nodeName !== "";

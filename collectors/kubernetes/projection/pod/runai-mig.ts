@@ -25,8 +25,7 @@ export function readRunaiMig(annotations: Readonly<Record<string, string>>, rema
     const resource = gpuResource(name);
     if (resource?.kind !== "mig") continue;
     const count = parseDevices(written);
-    if ("refused" in count)
-      remarks.push({ reason: "annotation", text: `${name}: ${count.refused}; it counts as not asked for.` });
+    if ("refused" in count) remarks.push({ reason: "annotation", text: `${name}: ${count.refused}; it is ignored.` });
     else if (count.value > 0) asks.push({ kind: "mig", resource: name, profile: resource.profile, count: count.value });
   }
   return { asks, evidence: device === undefined ? [] : readDevice(device, remarks) };
@@ -40,7 +39,7 @@ function readDevice(written: string, remarks: Remarks): readonly DeviceEvidence[
   } catch {
     remarks.push({
       reason: "annotation",
-      text: `${DEVICE} is no JSON; which instance the pod has is not known from it.`,
+      text: `${DEVICE} is not JSON, so the instance of the pod is not known from it.`,
     });
     return [];
   }
@@ -48,7 +47,7 @@ function readDevice(written: string, remarks: Remarks): readonly DeviceEvidence[
   if (uuid === undefined || !/^MIG-[\w-]+$/.test(uuid)) {
     remarks.push({
       reason: "annotation",
-      text: `${DEVICE} names no MIG instance; which one the pod has is not known from it.`,
+      text: `${DEVICE} has no MIG instance, so the instance of the pod is not known from it.`,
     });
     return [];
   }

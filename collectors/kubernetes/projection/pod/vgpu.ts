@@ -165,7 +165,7 @@ function decodeDevices(annotation: string, written: string, remarks: Remarks): A
       wrong.length === 1
         ? `"${wrong[0]}" is no device`
         : `${wrong.length} entries are no devices, the first "${wrong[0]}"`;
-    remarks.push({ reason: "annotation", text: `${annotation}: ${what}; what it says of others counts.` });
+    remarks.push({ reason: "annotation", text: `${annotation}: ${what}; its other entries are used.` });
   }
   return devices;
 }

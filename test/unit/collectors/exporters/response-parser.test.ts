@@ -83,8 +83,8 @@ describe("a response", () => {
   });
 
   it.each([
-    ["SSH-2.0-OpenSSH", "no HTTP/1.1 answer"],
-    ["HTTP/2 200", "no HTTP/1.1 answer"],
+    ["SSH-2.0-OpenSSH", "not an HTTP/1.1 answer"],
+    ["HTTP/2 200", "not an HTTP/1.1 answer"],
     ["HTTP/1.1 200 OK\r\ncontent-length: -1", "content-length -1"],
     ["HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6", "content-length 5, 6"],
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked", "transfer-encoding"],

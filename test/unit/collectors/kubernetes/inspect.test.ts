@@ -67,8 +67,8 @@ describe("inspecting Kubernetes objects", () => {
       "ConfigMap web/settings",
     ]);
     expect(ignored.map(({ why }) => why).slice(1)).toEqual([
-      expect.stringContaining("where a pod's chain of owners leads to it"),
-      expect.stringContaining("where a pod's chain of owners leads to it"),
+      expect.stringContaining("if a pod's chain of owners leads to it"),
+      expect.stringContaining("if a pod's chain of owners leads to it"),
       "the ledger does not read ConfigMap of v1",
     ]);
   });

@@ -36,7 +36,9 @@ const TABLE: Readonly<Record<string, Row>> = {
       { kind: "gpu", resource: "gpu.intel.com/i915", count: 1 },
       { kind: "gpu", resource: "gpu.intel.com/xe", count: 1 },
     ],
-    remarks: [/habana\.ai\/gaudi: 8 is not metered, as no exporter of Gaudi is read\..*kubernetes\.gpuResources/],
+    remarks: [
+      /habana\.ai\/gaudi: 8 is not metered, because exporters of Gaudi are not supported\..*kubernetes\.gpuResources/,
+    ],
   },
   "AMD's GPUs and partitions by its mixed names": {
     pod: pod({ limits: { "amd.com/spx_nps1": 1, "amd.com/cpx_nps4": 2 } }),
@@ -260,7 +262,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   "a fraction beside a whole GPU: the whole one": {
     pod: pod({ limits: { "nvidia.com/gpu": 1 }, metadata: { annotations: { "gpu-fraction": "0.5" } } }),
     asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }],
-    remarks: [/the resource counts/],
+    remarks: [/the resource is used/],
   },
   "a thousand, written with an exponent": {
     pod: pod({ limits: { "nvidia.com/gpu": "1e3" } }),
@@ -271,7 +273,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       spec: { containers: [container({ "nvidia.com/gpu": "500m" }, "a"), container({ "nvidia.com/gpu": 1 }, "b")] },
     }),
     asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }],
-    remarks: [/^nvidia\.com\/gpu of container a: "500m" is not a whole number; it counts as not asked for\.$/],
+    remarks: [/^nvidia\.com\/gpu of container a: "500m" is not a whole number; it is ignored\.$/],
   },
   "a wrong entry among HAMi's devices": {
     pod: pod({
@@ -292,13 +294,13 @@ const TABLE: Readonly<Record<string, Row>> = {
     }),
     asks: [],
     evidence: [],
-    remarks: [/"0" is no GPU's UUID/],
+    remarks: [/"0" is not the UUID of a GPU/],
   },
   "a broken account of Run:ai's instance": {
     pod: annotated({ "nvidia.com/mig-1g.5gb": "1", "runai-mig-device": "{broken" }),
     asks: [{ kind: "mig", resource: "nvidia.com/mig-1g.5gb", profile: "1g.5gb", count: 1 }],
     evidence: [],
-    remarks: [/runai-mig-device is no JSON/],
+    remarks: [/runai-mig-device is not JSON/],
   },
 };
 
@@ -362,7 +364,7 @@ describe("the requests of a pod", () => {
     ["nvidia.com/gpu-v100", /no resource of this name is known/],
     ["amd.com/gpu_new", /no resource of this name is known/],
     ["aliyun.com/gpu-mem", /no resource of this name is known/],
-    ["google.com/tpu", /no exporter of TPUs is read/],
+    ["google.com/tpu", /exporters of TPUs are not supported/],
     ["nvidia.com/TU104GL_Tesla_T4", /KubeVirt gives the device to a virtual machine/],
   ])("are empty for %s, with a remark", (name, why) => {
     const asking = pod({ limits: { [name]: 1 } });

@@ -66,7 +66,7 @@ describe("a pod's times", () => {
     const projected = projectPod(pod({ limits: GPU, metadata: { creationTimestamp: "yesterday" } }), ALONE)!;
     expect(projected.fact.times.created).toBe(0);
     expect(projected.remarks).toEqual([
-      { reason: "time", text: expect.stringContaining("creationTimestamp is no time") as string },
+      { reason: "time", text: expect.stringContaining("creationTimestamp is not a time") as string },
     ]);
   });
 });

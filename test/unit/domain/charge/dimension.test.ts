@@ -10,7 +10,7 @@ it("dimensions, including labels, are read by their names", () => {
   expect(readDimensions("label.")).toMatchObject({
     error: expect.stringMatching(/^"label\." is not one of/) as string,
   });
-  expect(readDimensions("team,team")).toEqual({ error: "team stands there twice" });
+  expect(readDimensions("team,team")).toEqual({ error: "team is given twice" });
   expect(labelOfDimension("label.run-id")).toBe("run-id");
   expect(labelOfDimension("team")).toBeUndefined();
 });

@@ -39,7 +39,7 @@ it("5.40 and 5.4 are the same amount", () => {
 });
 
 it("a value finer than the last unit is refused, and not rounded", () => {
-  expect(parseAmount("0.0000000001")).toEqual({ error: "an amount has 9 digits after the point at most" });
+  expect(parseAmount("0.0000000001")).toEqual({ error: "an amount has at most 9 digits after the point" });
   expect(parseAmount("0.0000000010")).toEqual({ value: 1n });
   expect(parseAmount("1e3")).toEqual({ error: '"1e3" is not a decimal written out in digits, such as 3.60' });
 });

@@ -56,7 +56,7 @@ describe("the progress of a delivery", () => {
     expect(standing(lease, end)).toEqual({
       state: "failed",
       at: end,
-      reason: "server-a ended before it told how it went",
+      reason: "server-a ended before it recorded the result",
       nextTry: end + MINUTE,
     });
   });

@@ -7,7 +7,7 @@ import { pdfOf } from "../../../../reports/format/pdf.ts";
 it("printing without a browser fails with the name of the missing program", async () => {
   await expect(pdfOf("<p>", { PATH: "" })).rejects.toMatchObject({
     code: "no-pdf",
-    message: expect.stringContaining("install Debian's chromium") as string,
+    message: expect.stringContaining("install Debian's package chromium") as string,
   });
 });
 

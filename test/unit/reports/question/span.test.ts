@@ -39,9 +39,9 @@ describe("a span", () => {
     ["2026-03-01/2026-03-02/2026-03-03", "is not a month"],
     ["2026-03-01T06:00/2026-03-01T18:00", "is not a month"],
     ["0d", "is not a month"],
-    ["2026-03-08/2026-03-01", "its end is not after its beginning"],
-    ["2026-03-01/2026-03-01", "its end is not after its beginning"],
-    ["2026-03-01T06:30Z/2026-03-01T18:00Z", "charges are of whole hours"],
+    ["2026-03-08/2026-03-01", "the end must be after the beginning"],
+    ["2026-03-01/2026-03-01", "the end must be after the beginning"],
+    ["2026-03-01T06:30Z/2026-03-01T18:00Z", "the times must be whole hours"],
   ])("is not read from %j, with a sentence as the reason", (text, why) => {
     expect(readSpan(text, NOW)).toEqual({ error: expect.stringContaining(why) as string });
   });

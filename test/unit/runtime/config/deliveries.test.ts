@@ -74,7 +74,7 @@ describe("deliveries in the configuration", () => {
     [{ report: { by: ["teem"] } }, "report.by[0]", "one of: team, costCenter"],
     [{ report: { by: [] } }, "report.by", "at least one dimension"],
     [{ report: { by: ["team", "team"] } }, "report.by", "dimensions without duplicates"],
-    [{ report: { policy: "none" } }, "report.policy", "one whose charges are kept: default"],
+    [{ report: { policy: "none" } }, "report.policy", "a policy with kept charges: default"],
     [{ report: { format: "xls" } }, "report.format", "one of: csv, json"],
     [{ to: [] }, "to", "at least one recipient"],
     [{ to: [{ name: "a", folder: "reports" }] }, "to[0].folder", "an absolute path"],

@@ -51,7 +51,7 @@ describe("an invoice", () => {
     ]);
     expect(problems(header, "csv")).toEqual(["(the whole file): at least one line"]);
     expect(problems(`${header}\nmain,p5,spot,1.0000000001,USD`, "csv")).toEqual([
-      expect.stringContaining("9 digits after the point at most") as string,
+      expect.stringContaining("at most 9 digits after the point") as string,
     ]);
   });
 });

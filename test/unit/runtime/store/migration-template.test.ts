@@ -38,10 +38,12 @@ describe("the placeholders of a migration", () => {
   });
 
   it("are refused if they are unknown, incomplete or out of range", () => {
-    expect(() => renderTemplate("$CLUSTER", single)).toThrow(/\$CLUSTER is no placeholder/);
+    expect(() => renderTemplate("$CLUSTER", single)).toThrow(/\$CLUSTER is not a placeholder/);
     expect(() => renderTemplate("$ENGINE MergeTree", single)).toThrow(/needs its arguments/);
     expect(() => renderTemplate("$ENGINE(Memory)", single)).toThrow(/MergeTree family/);
-    expect(() => renderTemplate("$TTL(hours, day)", single)).toThrow(/names no retention; there are raw, charges/);
+    expect(() => renderTemplate("$TTL(hours, day)", single)).toThrow(
+      /is not a retention; the retentions are raw, charges/,
+    );
     expect(() => renderTemplate("$TTL(raw)", single)).toThrow(/a retention's name and a time/);
     expect(() => renderTemplate("$TTL(raw, day)", { ...single, retentionDays: { raw: 0.5 } })).toThrow(/whole days/);
   });

@@ -37,7 +37,7 @@ describe("the check of a FOCUS file", () => {
       violations: [
         {
           rule: "allowed-word",
-          says: "it is one of FOCUS's words",
+          says: "the value is one of the values that FOCUS allows",
           column: "PricingCategory",
           row: 2,
           key: "2026-03-02T00:00:00Z prod/gpu-a/0 unallocated",
@@ -46,7 +46,7 @@ describe("the check of a FOCUS file", () => {
       ],
     });
     expect(new FocusCheckError({ rows: 4, count, violations }).message).toBe(
-      'the file breaks rules of FOCUS, 1 times:\n  row 2 (2026-03-02T00:00:00Z prod/gpu-a/0 unallocated), PricingCategory: it is one of FOCUS\'s words [allowed-word]; found "Spot"',
+      'the file breaks rules of FOCUS, 1 times:\n  row 2 (2026-03-02T00:00:00Z prod/gpu-a/0 unallocated), PricingCategory: the value is one of the values that FOCUS allows [allowed-word]; found "Spot"',
     );
   });
 

@@ -54,7 +54,7 @@ describe("the password", () => {
   it("is refused if the file was emptied, and is not silently made again", () => {
     const file = join(temporaryFolder("credentials"), "credentials.json");
     writeFileSync(file, '{"internal":{"username":"gpu_ledger","password":""}}');
-    expect(() => loadOrCreateUser(file)).toThrow(/does not hold a user with a password/);
+    expect(() => loadOrCreateUser(file)).toThrow(/has no user with a password/);
     expect(readFileSync(file, "utf8")).toContain('"password":""');
   });
 });
