@@ -21,7 +21,8 @@ import { sqlRange, sqlRows } from "../queries.ts";
 const WHOSE = [among("cluster"), among("team")].join(" AND ");
 const OF_POLICY = `policy = ${chosen("policy")} AND ${WHOSE}`;
 const CHARGED = `${IN_TIME} AND ${OF_POLICY}`;
-const NOTHING_CHARGED = "Nothing was charged in this time: it may be too short, or gpu-ledger charges it still.";
+const NOTHING_CHARGED =
+  "There are no charges in this time: the time may be too short, or gpu-ledger has not charged it yet.";
 const MOST = 12;
 
 /** The month in which the dashboard's time ends. Its statements will contain what is booked in it. */
@@ -41,8 +42,8 @@ const month = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Booked this month",
       description:
-        "All that is booked in the month that this time ends in, corrections of earlier months with it: to the last cent what its statements come to, " +
-        "once it is closed.",
+        "All charges booked in the month of the end of this time, with corrections of earlier months. They equal the sum of its statements " +
+        "when the month is closed.",
       needs: "D",
       view: { kind: "stat" },
       ...unit,
@@ -55,9 +56,9 @@ const month = (options: DashboardOptions): readonly Panel[] => {
       ],
     },
     {
-      title: "An hour costs",
+      title: "Cost per hour",
       description:
-        "The mean cost of an hour, of the last 24 whole hours. It changes when capacity, prices or owners do.",
+        "The mean cost of an hour over the last 24 whole hours. It changes when capacity, prices or owners change.",
       needs: "D",
       view: { kind: "stat" },
       ...unit,
@@ -67,9 +68,9 @@ const month = (options: DashboardOptions): readonly Panel[] => {
       height: 5,
     },
     {
-      title: "The month at this pace",
+      title: "Forecast for the month",
       description:
-        "What is booked, and the hours that are left at what an hour costs. Compare it with the budget while there is time.",
+        "The booked cost, plus the rest of the month at the current cost per hour. Compare it with the budget before the month ends.",
       needs: "D",
       view: { kind: "stat" },
       ...unit,
@@ -85,7 +86,7 @@ const month = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Unpriced GPU-hours",
       description:
-        "GPU-hours of the month for which no price is visible: they cost nothing here, and something to whoever pays for the machines.",
+        "GPU-hours of the month without a visible price. They have no cost here, but the machines have a cost.",
       needs: "D",
       view: { kind: "stat" },
       unit: "none",
@@ -100,7 +101,7 @@ const month = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Unowned",
       description:
-        "What nobody is charged for, as no rule names who owns it. Below is where it is held; name its owner there.",
+        "Cost without an owner, because no rule gives a team. The table below has its holders: add an owner for them.",
       needs: "D",
       view: { kind: "stat" },
       ...unit,
@@ -122,8 +123,8 @@ const overTime = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Cost per hour by state",
       description:
-        "What an hour costs, by what the money bought: active is used; idle, waiting, starting and unobserved are held; stranded and unallocated nobody holds; " +
-        "unavailable could not be used. What stands above active is what can be saved.",
+        "Cost per hour by state: active is used; idle, waiting, starting and unobserved are held; stranded and unallocated have no holder; " +
+        "unavailable could not be used. All states except active are possible savings.",
       needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
@@ -137,7 +138,7 @@ FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, s
     },
     {
       title: "Cost per hour by team",
-      description: `The same by payer (highest cost first). All beyond the first ${MOST} are added up. The team platform pays for what no team holds.`,
+      description: `Cost per hour by payer (highest cost first). All payers after the first ${MOST} are one sum. The team platform pays for GPUs without a holder.`,
       needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
@@ -155,7 +156,7 @@ const where = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Teams by state",
       description:
-        "Hours that began in this time, by who pays and what that bought. Sort by a column to find who could save most; a click leads to the team's workloads.",
+        "Hours that began in this time, by payer and state. Sort by a column to find the largest possible savings. A click opens the team's workloads.",
       needs: "D",
       view: {
         kind: "table",
@@ -163,7 +164,10 @@ const where = (options: DashboardOptions): readonly Panel[] => {
           {
             field: "team",
             title: "team",
-            link: toDashboard("teams", "What the team does", { team: cell("team"), policy: "${policy:percentencode}" }),
+            link: toDashboard("teams", "The team's workloads", {
+              team: cell("team"),
+              policy: "${policy:percentencode}",
+            }),
           },
           { field: "cost", title: "cost", ...unit },
           { field: "active", title: "active", ...unit },
@@ -192,7 +196,7 @@ FROM ${CHARGES} WHERE ${CHARGED} GROUP BY team ORDER BY cost DESC, team`),
     {
       title: "Waste by model",
       description:
-        "The cost of GPU-time without activity, by model and pool. A high cost of one model means too many GPUs of it, or too few users who know it.",
+        "The cost of GPU-time without activity, by model and pool. A high cost of one model means that it has too many GPUs, or too few users.",
       needs: "D",
       view: {
         kind: "table",
@@ -219,7 +223,7 @@ FROM ${CHARGES} WHERE ${CHARGED} AND ${FOR_NOTHING} GROUP BY gpu_model, pool, ca
     {
       title: "Policies side by side",
       description:
-        "The same cost under each policy that is kept: what teams, the platform and nobody would pay. The sum is the same under each, to the last digit.",
+        "The same cost under each kept policy: the parts of teams, the platform and unowned usage. The sum is exactly the same under each policy.",
       needs: "D",
       view: {
         kind: "table",
@@ -255,7 +259,7 @@ const gaps = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Without a price",
       description:
-        "GPU-time of this time for which no price is visible. Give the price book an entry that matches; open hours are charged again by it.",
+        "GPU-time without a visible price. Add a matching entry to the price book; open hours are then charged again.",
       needs: "D",
       view: {
         kind: "table",
@@ -275,14 +279,13 @@ const gaps = (options: DashboardOptions): readonly Panel[] => {
 FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NULL GROUP BY cluster, gpu_model, instance_type, pool, capacity_type
 ORDER BY hours DESC LIMIT 200`),
       ],
-      empty: "Everything has a price.",
+      empty: "All usage has a price.",
       width: 12,
       height: 8,
     },
     {
       title: "Without an owner",
-      description:
-        "Who holds GPUs of this time that no rule names a team of. A label on the namespace, or a rule of the owners, names it.",
+      description: "Holders of GPUs without a team by any rule. Add a label to the namespace or a rule to owners.",
       needs: "D",
       view: {
         kind: "table",
@@ -300,7 +303,7 @@ ORDER BY hours DESC LIMIT 200`),
         sqlRows(`SELECT cluster, namespace, workload_type, sum(gpu_hours) AS hours, sum(ifNull(effective_cost, 0)) AS cost
 FROM ${CHARGES} WHERE ${CHARGED} AND team = 'unowned' GROUP BY cluster, namespace, workload_type ORDER BY cost DESC LIMIT 200`),
       ],
-      empty: "Everything has an owner.",
+      empty: "All usage has an owner.",
       width: 12,
       height: 8,
     },
@@ -311,7 +314,7 @@ const closed = (options: DashboardOptions): readonly Panel[] => [
   {
     title: "Statements",
     description:
-      "What closed months came to, as it was frozen: exact, and posted as it was invoiced. Nothing changes them; corrections are booked in an open month.",
+      "The frozen amounts of closed months: exact, and posted as invoiced. They never change; corrections are booked in an open month.",
     needs: "D",
     view: {
       kind: "table",
@@ -346,7 +349,7 @@ export function costDashboard(options: DashboardOptions): Dashboard {
     uid: UIDS.cost,
     title: "GPU cost",
     description:
-      "What the fleet costs, who pays it, what it bought, and what has neither a price nor an owner: the ledger's own figures.",
+      "The cost of the fleet by payer and state, and usage without a price or an owner. The figures are the ledger's own.",
     variables: [policyVariable(options), CLUSTERS, chargesVariable("team", [among("cluster")])],
     annotations: [],
     sections: [

@@ -35,7 +35,7 @@ function namesOf({ clusterLabel: cluster }: DashboardOptions): Names {
 }
 
 const GPUS = { unit: "short", decimals: 1 } as const;
-const NO_GPUS = "No exporter of these clusters and models tells of a GPU.";
+const NO_GPUS = "No exporter of these clusters and models reports a GPU.";
 
 /** The steps from all GPUs to their use, with their titles. */
 const STEPS = [
@@ -47,11 +47,11 @@ const STEPS = [
 
 const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   {
-    title: "From what there is to what does something",
+    title: "From capacity to activity",
     description:
-      "All GPUs; of them those that a pod holds; of these those that were not below 1 % for an hour; and how many whole GPUs their " +
-      "activity comes to. A large step is where money goes: free GPUs to the scheduler, held but unused ones to their teams, held and " +
-      "hardly active ones to the workloads. Time that waits, starts or is unavailable is told apart by gpu-ledger's own funnel.",
+      "All GPUs; the GPUs that a pod holds; the held GPUs that were not below 1 % for an hour; and the activity in whole GPUs. A large " +
+      "step shows the cause of waste: for free GPUs the scheduler, for held but unused GPUs their teams, for held and hardly active GPUs " +
+      "the workloads. The funnel on gpu-ledger's pages also separates waiting, starting and unavailable time.",
     needs: "A",
     view: { kind: "bars" },
     ...GPUS,
@@ -59,11 +59,11 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
     empty: NO_GPUS,
     width: 10,
     height: 7,
-    links: [toPage("What each step costs", "/")],
+    links: [toPage("The cost of each step", "/")],
   },
   {
     title: "Utilisation",
-    description: "Active GPUs by all there are. Below a third, most of what the fleet costs buys nothing.",
+    description: "Active GPUs divided by all GPUs. Below a third, most of the fleet's cost is waste.",
     needs: "A",
     view: { kind: "stat" },
     unit: "percentunit",
@@ -77,8 +77,8 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   {
     title: "Held",
     description:
-      "Held GPUs by all there are: scheduling efficiency, as long as none is unavailable. Low while pods wait: look at what keeps them " +
-      "from these GPUs.",
+      "Held GPUs divided by all GPUs: the scheduling efficiency, if no GPU is unavailable. If it is low while pods wait, find the reason that keeps the pods " +
+      "off these GPUs.",
     needs: "A",
     view: { kind: "stat" },
     unit: "percentunit",
@@ -92,7 +92,7 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   {
     title: "Wasted GPUs",
     description:
-      "All there are without the effective ones: free, or held and unused for an hour. So many could be given to others now.",
+      "All GPUs minus the effective GPUs: free, or held and unused for an hour. This number of GPUs could be used by others now.",
     needs: "A",
     view: { kind: "stat" },
     ...GPUS,
@@ -104,7 +104,8 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   },
   {
     title: "Waiting",
-    description: "GPUs that pending pods ask for. While GPUs are wasted on the left, this is what that costs others.",
+    description:
+      "GPUs that pending pods request. If the panel on the left shows wasted GPUs, these pods could use them.",
     needs: "C",
     view: { kind: "stat" },
     ...GPUS,
@@ -121,8 +122,8 @@ const overTime = ({ gpus, wasted }: Names): readonly Panel[] => [
   {
     title: "GPUs by use",
     description:
-      "The same over time. Where what is held falls while what there is stays, work has ended; where effective falls below held, somebody " +
-      "holds GPUs and does nothing with them.",
+      "The same numbers over time. If held falls and the capacity does not, work has ended. If effective is below held, some " +
+      "holders do not use their GPUs.",
     needs: "A",
     view: { kind: "series" },
     ...GPUS,
@@ -134,7 +135,7 @@ const overTime = ({ gpus, wasted }: Names): readonly Panel[] => [
   {
     title: "Wasted GPUs by model",
     description:
-      "Which GPUs are free or unused. A model that is wasted week after week is one that nobody needs so many of.",
+      "Free or unused GPUs by model. If a model is wasted week after week, the fleet has too many GPUs of it.",
     needs: "A",
     view: { kind: "series", isStacked: true },
     ...GPUS,
@@ -167,7 +168,7 @@ const whereRow = (names: Names): readonly Panel[] => [
   {
     title: "By cluster and model",
     description:
-      "The same figures for each model of each cluster, the lowest utilisation of which is to be asked after first.",
+      "The same figures for each model of each cluster. Look first at the model with the lowest utilisation.",
     needs: "A",
     view: {
       kind: "table",
@@ -182,8 +183,7 @@ const whereRow = (names: Names): readonly Panel[] => [
   },
   {
     title: "Nodes that waste most",
-    description:
-      "The twenty nodes with the most free or unused GPUs. A click leads to the node, its GPUs and who holds them.",
+    description: "The 20 nodes with the most free or unused GPUs. A click opens the node, its GPUs and their holders.",
     needs: "A",
     view: {
       kind: "table",
@@ -208,8 +208,8 @@ const whereRow = (names: Names): readonly Panel[] => [
   {
     title: "By pool, capacity, rack or switch",
     description:
-      "GPUs of the newest hour that was metered, by what is chosen above of their nodes: the pool, how they are paid for, the zone, or a label of a rack or switch. " +
-      "Where few are held while pods wait, something keeps pods from these nodes; where few are busy, ask who holds them.",
+      "GPUs of the newest metered hour, by the property of their nodes that is selected above: the pool, the capacity type, the zone, or a label of a rack or switch. " +
+      "If few are held while pods wait, something keeps pods off these nodes. If few are busy, ask their holders.",
     needs: "D",
     view: {
       kind: "table",
@@ -264,8 +264,7 @@ export function fleetDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.fleet,
     title: "GPU fleet",
-    description:
-      "How many GPUs there are, how many of them do something, where the others are, and what is wrong right now.",
+    description: "The number of GPUs, their use and waste by model, node and pool, and the current problems.",
     variables: [
       labelVariable("cluster", "cluster", names.cluster, CLUSTER_USE),
       labelVariable("model", "model", "modelName", `${CLUSTER_USE}{${names.where}}`),
@@ -276,7 +275,7 @@ export function fleetDashboard(options: DashboardOptions): Dashboard {
       { title: "Now", panels: now(names) },
       { title: "Over time", panels: overTime(names) },
       { title: "Where", panels: whereRow(names) },
-      { title: "What is wrong right now", panels: wrongPanels(names, options.runbooks) },
+      { title: "Current problems", panels: wrongPanels(names, options.runbooks) },
     ],
     from: "now-7d",
     refresh: "1m",

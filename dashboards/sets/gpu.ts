@@ -6,8 +6,8 @@ import type { Dashboard, Meanings, Panel } from "../model.ts";
 import { range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
-const NO_GPU = "Choose a node with GPUs: this one's exporter tells of none in this time.";
-const HEALTHY = "No GPU of this node told of any in this time.";
+const NO_GPU = "Choose a node with GPUs: the exporter of this node reports no GPU in this time.";
+const HEALTHY = "No GPU of this node reported any in this time.";
 /** A legend with one GPU of the fleet, and an instance of it. */
 const GPU = "{{node}} {{UUID}}";
 const DEVICE = `${GPU} {{GPU_I_ID}}`;
@@ -41,7 +41,7 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
   {
     title: "GPUs of the node",
     description:
-      "Each GPU with its place on the node and its model. A click leads to what it cost, hour by hour, and to whom, in gpu-ledger.",
+      "Each GPU with its place on the node and its model. A click opens its cost by hour and payer in gpu-ledger.",
     needs: "A",
     view: {
       kind: "table",
@@ -49,12 +49,12 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
         {
           field: "node",
           title: "node",
-          link: toPage("What the node cost", `/node?cluster=${cell(cluster)}&node=${cell("node")}`),
+          link: toPage("The cost of the node", `/node?cluster=${cell(cluster)}&node=${cell("node")}`),
         },
         {
           field: "gpu",
           title: "GPU",
-          link: toPage("What the GPU cost", `/gpu?cluster=${cell(cluster)}&node=${cell("node")}&gpu=${cell("gpu")}`),
+          link: toPage("The cost of the GPU", `/gpu?cluster=${cell(cluster)}&node=${cell("node")}&gpu=${cell("gpu")}`),
         },
         { field: "UUID", title: "UUID" },
         { field: "modelName", title: "model" },
@@ -73,9 +73,9 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
     height: 7,
   },
   {
-    title: "Who held it",
+    title: "Holders",
     description:
-      "A bar for each pod that the exporter named on a GPU, as long as it had it. Between bars nobody did; several bars at once share it.",
+      "A bar for each pod that the exporter reported on a GPU, for the time that the pod held it. Between bars the GPU had no holder; parallel bars share it.",
     needs: "A",
     view: { kind: "timeline", meanings: { "1": { text: "held", color: "blue" } } },
     unit: "none",
@@ -85,7 +85,7 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
         `${DEVICE} {{namespace}}/{{pod}}`,
       ),
     ],
-    empty: "Nobody held a GPU of this node in this time.",
+    empty: "No pod held a GPU of this node in this time.",
     width: 24,
     height: 9,
   },
@@ -95,7 +95,7 @@ const work = ({ where, device }: Names): readonly Panel[] => [
   {
     title: "Activity",
     description:
-      "How busy each GPU or instance was, of the measures that its exporter has the largest. Near 0 while somebody holds it: nobody uses it.",
+      "The activity of each GPU or instance: the largest measure that its exporter has. Near 0 with a holder: the holder does not use it.",
     needs: "A",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
@@ -107,20 +107,20 @@ const work = ({ where, device }: Names): readonly Panel[] => [
   {
     title: "Tensor cores",
     description:
-      "Cycles in which the tensor cores were busy. Training that uses them well is above a quarter; busy but far below, it waits for data " +
-      "or memory, or computes in a format that they do not have.",
+      "Cycles in which the tensor cores were busy. Efficient training is above a quarter. Busy GPUs far below it wait for data " +
+      "or memory, or compute in a format without tensor cores.",
     needs: "A",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
     queries: [range(device("tensor_active_ratio"), DEVICE)],
-    empty: "The exporter gives no tensor activity: its counters leave DCGM_FI_PROF_PIPE_TENSOR_ACTIVE out.",
+    empty: "The exporter has no tensor activity: DCGM_FI_PROF_PIPE_TENSOR_ACTIVE is not in its counters.",
     width: 12,
     height: 8,
   },
   {
     title: "Memory in use",
     description:
-      "Memory in use by the memory there is. Full and not active: somebody keeps a model loaded that nobody asks.",
+      "Used memory divided by the total memory. Full and not active: a model is loaded and gets no requests.",
     needs: "A",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
@@ -132,12 +132,12 @@ const work = ({ where, device }: Names): readonly Panel[] => [
   {
     title: "Power",
     description:
-      "Power draw of each GPU. An idle one draws a tenth or so of its limit; what draws much and does little is worth a look.",
+      "Power draw of each GPU. An idle GPU draws about a tenth of its limit. Check a GPU with high power and low activity.",
     needs: "A",
     view: { kind: "series" },
     unit: "watt",
     queries: [range(device("power_watts"), DEVICE)],
-    empty: "The exporter gives no power draw.",
+    empty: "The exporter has no power draw.",
     width: 12,
     height: 8,
   },
@@ -147,7 +147,7 @@ const heat = ({ where, metric }: Names): readonly Panel[] => [
   {
     title: "Temperature and its limits",
     description:
-      "Each GPU, with the temperature at which its hardware slows down: what the GPU says of itself, else what its model's data sheet says.",
+      "Each GPU, with the temperature at which its hardware slows down: the GPU's own value, or else the value of its model's data sheet.",
     needs: "A",
     view: { kind: "series" },
     unit: "celsius",
@@ -161,20 +161,20 @@ const heat = ({ where, metric }: Names): readonly Panel[] => [
   },
   {
     title: "SM clock",
-    description: "Clock of the multiprocessors. A step down under load is throttling; beside it stands why.",
+    description: "Clock of the multiprocessors. A step down under load is throttling; the next panel has the reason.",
     needs: "A",
     view: { kind: "series" },
     unit: "hertz",
     queries: [range(metric("sm_clock_hertz"), GPU)],
-    empty: "The exporter gives no clocks.",
+    empty: "The exporter has no clocks.",
     width: 12,
     height: 8,
   },
   {
-    title: "Why clocks are held down",
+    title: "Reasons of throttling",
     description:
-      "Heat and the power brake, while they hold clocks down. hw_thermal is the hardware's own protection: cooling, and soon. sw_thermal is " +
-      "the driver that keeps below it. power_brake is the machine's power supply.",
+      "Heat and the power brake, while they reduce clocks. hw_thermal is the hardware's own protection: repair the cooling soon. sw_thermal is " +
+      "the driver, which keeps the GPU below that temperature. power_brake is the machine's power supply.",
     needs: "A",
     view: { kind: "timeline", meanings: IS_SO },
     unit: "none",
@@ -185,8 +185,7 @@ const heat = ({ where, metric }: Names): readonly Panel[] => [
   },
   {
     title: "XIDs",
-    description:
-      "Errors that the driver told of, by code, when they appeared. The runbook of the alert says what each means.",
+    description: "Errors of the driver, by code and time. The runbook of the alert explains each code.",
     needs: "A",
     view: { kind: "timeline", meanings: { "1": { text: "XID", color: "red" } } },
     unit: "none",
@@ -203,7 +202,7 @@ const links = ({ where }: Names): readonly Panel[] => [
   {
     title: "NVLink errors",
     description:
-      "Corrupted packets by second, of all links of a GPU. Any that stay are a bad link or bridge: jobs over several GPUs slow down.",
+      "Corrupted packets per second, of all links of a GPU. A lasting rate means a bad link or bridge: jobs over several GPUs slow down.",
     needs: "A",
     view: { kind: "series" },
     unit: "ops",
@@ -215,7 +214,7 @@ const links = ({ where }: Names): readonly Panel[] => [
   {
     title: "PCIe replays",
     description:
-      "Transfers that had to be repeated, by second. Some are usual; many that stay are a bad slot, riser or cable.",
+      "Repeated transfers per second. A few are usual. A high lasting rate means a bad slot, riser or cable.",
     needs: "A",
     view: { kind: "series" },
     unit: "ops",
@@ -227,7 +226,7 @@ const links = ({ where }: Names): readonly Panel[] => [
   {
     title: "Memory errors",
     description:
-      "Double-bit errors since the driver was loaded, and GPUs that wait for a reset to repair memory. Drain the node and reset the GPU.",
+      "Double-bit errors since the driver was loaded, and GPUs that need a reset to repair memory. Drain the node and reset the GPU.",
     needs: "A",
     view: { kind: "series" },
     unit: "short",
@@ -251,8 +250,7 @@ export function gpuDashboard(options: AlertOptions): Dashboard {
   return {
     uid: UIDS.gpu,
     title: "GPU and node",
-    description:
-      "Everything about a node's GPUs in time: who held them, what they did, how warm they were, and what failed.",
+    description: "The GPUs of a node over time: holders, activity, temperature and faults.",
     variables: [
       labelVariable("cluster", "cluster", cluster, known),
       labelVariable("node", "node", "node", `${known}{${cluster}=~"$cluster"}`, { isSingle: true }),
@@ -268,8 +266,8 @@ export function gpuDashboard(options: AlertOptions): Dashboard {
       },
     ],
     sections: [
-      { title: "Whose they are", panels: who(names) },
-      { title: "What they do", panels: work(names) },
+      { title: "Holders of the GPUs", panels: who(names) },
+      { title: "Activity", panels: work(names) },
       { title: "Heat, clocks and errors", panels: heat(names) },
       { title: "Links and memory", panels: links(names) },
     ],

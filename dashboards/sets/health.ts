@@ -7,7 +7,7 @@ import type { DashboardOptions } from "../options.ts";
 import { buckets, range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
-const HEALTHY = "No GPU of these clusters told of any in this time.";
+const HEALTHY = "No GPU of these clusters reported any in this time.";
 const ANY: Thresholds = [{ color: "text" }, { color: "red", from: 1 }];
 const count = { unit: "short", decimals: 0 } as const;
 
@@ -38,8 +38,8 @@ function matrix(options: DashboardOptions, where: string): Panel {
   return {
     title: "GPUs and their faults",
     description:
-      "Every GPU that had a fault in this time: how many of each or how fast at most, and for how long heat or power held its clocks down, " +
-      "or its values stood still. One GPU in many columns is a card to be replaced; many GPUs of one node in one column are its node.",
+      "Every GPU with a fault in this time: the number or the highest rate of each fault, and the time for which heat or power reduced its clocks " +
+      "or its values did not change. One GPU in many columns: replace the card. Many GPUs of one node in one column: check the node.",
     needs: "A",
     view: {
       kind: "table",
@@ -48,7 +48,7 @@ function matrix(options: DashboardOptions, where: string): Panel {
         {
           field: "node",
           title: "node",
-          link: toDashboard("gpu", "The GPU in time", {
+          link: toDashboard("gpu", "The GPU over time", {
             cluster: cell(cluster),
             node: cell("node"),
             gpu: cell("UUID"),
@@ -69,22 +69,22 @@ function matrix(options: DashboardOptions, where: string): Panel {
 
 const heat = (where: string, cluster: string): readonly Panel[] => [
   {
-    title: "Degrees left until nodes slow down",
+    title: "Degrees until nodes slow down",
     description:
-      "Of each node the GPU that is nearest to the temperature at which it slows down: how many nodes had how much left. A cloud that sinks as a whole is the room; " +
-      "a few below it are their fans, or their place in the rack.",
+      "The GPU of each node that is nearest to its slowdown temperature, as the number of nodes by remaining degrees. If all nodes sink, the cause is the room; " +
+      "if a few are below the others, the cause is their fans or their place in the rack.",
     needs: "A",
     view: { kind: "heatmap", of: "celsius" },
     ...count,
     queries: [buckets(`sum by (le) (cluster:nodes_by_temperature_left:count{${where}})`)],
-    empty: "No GPU tells its temperature.",
+    empty: "No GPU reports its temperature.",
     width: 12,
     height: 9,
   },
   {
     title: "Warmest nodes",
     description:
-      "The twenty nodes that had the fewest degrees left in this time. Below five, work is lost soon: look at their cooling.",
+      "The 20 nodes with the fewest remaining degrees in this time. Below 5, GPUs slow down soon: check the cooling.",
     needs: "A",
     view: {
       kind: "table",
@@ -106,7 +106,7 @@ const heat = (where: string, cluster: string): readonly Panel[] => [
     },
     unit: "celsius",
     queries: [rows(`bottomk(20, min_over_time(node:temperature_left:min5m{${where}}[$__range]))`)],
-    empty: "No GPU tells its temperature.",
+    empty: "No GPU reports its temperature.",
     width: 12,
     height: 9,
   },
@@ -118,7 +118,7 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
     {
       title: "Nodes that lost GPUs",
       description:
-        "Nodes that told of fewer GPUs than they had within a day, by the most that were missing in this time. One that is here again and again has a card that falls off the bus.",
+        "Nodes that reported fewer GPUs than within the day before, by the largest number missing. A node that is often in this list has a card that falls off the bus.",
       needs: "A",
       view: {
         kind: "table",
@@ -135,14 +135,14 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
       },
       unit: "short",
       queries: [rows(`max_over_time(${missing}[$__range])`)],
-      empty: "Every node told of as many GPUs as it had.",
+      empty: "Every node reported all its GPUs.",
       width: 12,
       height: 8,
     },
     {
       title: "GPUs missing",
       description:
-        "How many GPUs nodes lacked of those that they had within a day. A step up that stays is hardware, one of minutes an exporter.",
+        "The number of missing GPUs, of those that nodes had within a day. A lasting step up is hardware; a step of minutes is an exporter.",
       needs: "A",
       view: { kind: "series" },
       ...count,
@@ -152,7 +152,7 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
           `{{${cluster}}} missing`,
         ),
       ],
-      empty: "No exporter tells of a GPU.",
+      empty: "No exporter reports a GPU.",
       width: 12,
       height: 8,
     },
@@ -167,7 +167,7 @@ const versions = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Drivers and CUDA",
       description:
-        "Nodes by the driver and the newest CUDA that it runs. Several rows of one cluster mix: programs that were built for the newest fail on the others.",
+        "Nodes by driver and its newest CUDA version. A cluster with several rows has mixed versions: programs built for the newest version fail on the others.",
       needs: "B",
       view: {
         kind: "table",
@@ -185,14 +185,14 @@ const versions = (options: DashboardOptions): readonly Panel[] => {
           `count by (${cluster}, ${driver}, ${cuda}) (${state(options, "kube_node_labels", where, `${driver}!=""`)})`,
         ),
       ],
-      empty: "No node says which driver it has.",
+      empty: "No node reports its driver.",
       width: 12,
       height: 7,
     },
     {
       title: "Device plugins",
       description:
-        "Device plugins by their image. Several rows are a roll-out that stopped half way, or two plugins that fight for the same GPUs.",
+        "Device plugins by image. Several rows mean an incomplete rollout, or two plugins for the same GPUs.",
       needs: "A",
       view: {
         kind: "table",
@@ -209,7 +209,7 @@ const versions = (options: DashboardOptions): readonly Panel[] => {
           `count by (${cluster}, image) (${state(options, "kube_pod_container_info", where, 'container=~".*device-plugin.*"')})`,
         ),
       ],
-      empty: "No container is called a device plugin.",
+      empty: "No container has the name of a device plugin.",
       width: 12,
       height: 7,
     },
@@ -225,7 +225,7 @@ export function healthDashboard(options: DashboardOptions): Dashboard {
     uid: UIDS.health,
     title: "GPU health",
     description:
-      "Which GPUs and nodes fail, which are about to, how warm they are, and whose versions do not fit together.",
+      "GPUs and nodes that fail or will fail soon, their temperatures, and mixed versions of drivers and plugins.",
     variables: [labelVariable("cluster", "cluster", cluster, known)],
     annotations: [],
     sections: [
@@ -236,7 +236,7 @@ export function healthDashboard(options: DashboardOptions): Dashboard {
           {
             title: "GPUs with XIDs",
             description:
-              "GPUs whose driver told of an error, by its code. One code on many nodes at once is a program, a driver or a switch; on one, its card.",
+              "GPUs with an error of the driver, by code. The same code on many nodes at once points to a program, a driver or a switch; on one node, to its card.",
             needs: "A",
             view: { kind: "series", isBars: true, isStacked: true },
             ...count,
@@ -251,9 +251,8 @@ export function healthDashboard(options: DashboardOptions): Dashboard {
             height: 8,
           },
           {
-            title: "GPUs held down by heat or power",
-            description:
-              "GPUs whose clocks are held down, by the reason. They are held and paid for, and slower than they could be.",
+            title: "GPUs throttled by heat or power",
+            description: "GPUs with reduced clocks, by reason. They have their full cost but less performance.",
             needs: "A",
             view: { kind: "series" },
             ...count,

@@ -4,8 +4,8 @@ import type { Dashboard, Panel, Thresholds } from "../model.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range } from "../queries.ts";
 
-const NOTHING_TOLD = "No program of gpu-ledger is scraped: make them targets of this Prometheus.";
-const NONE_LOST = "Nothing of it has happened in this time.";
+const NOT_SCRAPED = "No program of gpu-ledger is scraped: add them to the targets of this Prometheus.";
+const NONE_LOST = "There was none in this time.";
 const RATE = "[$__rate_interval]";
 const BAD: Thresholds = [{ color: "green" }, { color: "orange", from: 1 }];
 
@@ -20,14 +20,14 @@ const now: readonly Panel[] = [
   {
     title: "Freshness",
     description:
-      "How old a scrape is when it can be asked for: nineteen of twenty are newer. Beyond two minutes, what you see is what was.",
+      "The age of a scrape when queries can see it, 95th percentile. Above 2 minutes, the dashboards show the past.",
     needs: "C",
     view: { kind: "stat" },
     unit: "s",
     decimals: 1,
     thresholds: [{ color: "green" }, { color: "orange", from: 30 }, { color: "red", from: 120 }],
     queries: [instant(most("gpu_ledger_freshness_seconds").replaceAll(RATE, "[5m]"))],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 4,
     height: 5,
     links: [toPage("Data quality", "/quality")],
@@ -35,21 +35,21 @@ const now: readonly Panel[] = [
   {
     title: "Not stored yet",
     description:
-      "Messages on the bus that are not stored yet, of all partitions. It is near 0, but for moments; growing, the processors are too few or the store is slow.",
+      "Messages on the bus that are not stored yet, of all partitions. It is normally near 0. If it grows, there are too few processors or the store is slow.",
     needs: "C",
     view: { kind: "stat" },
     unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "orange", from: 1000 }],
     queries: [instant("sum(max by (partition) (gpu_ledger_lag_messages))")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 4,
     height: 5,
   },
   {
     title: "Lost or refused",
     description:
-      "Messages that were lost, given up or could not be read in this time. Each of them is a scrape that the ledger has not got; the reasons are below.",
+      "Messages that were lost, abandoned or not readable in this time. The ledger does not have these scrapes; the reasons are below.",
     needs: "C",
     view: { kind: "stat" },
     unit: "short",
@@ -60,49 +60,49 @@ const now: readonly Panel[] = [
         `${grown("gpu_ledger_messages_lost_total")} + ${grown("gpu_ledger_messages_dropped_total")} + (${grown('gpu_ledger_messages_total{outcome!="stored"}')} or on () vector(0))`,
       ),
     ],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 4,
     height: 5,
   },
   {
     title: "Leaders",
     description:
-      "Processors that lead: exactly one makes rollups and the ledger. None for minutes: nothing new is charged.",
+      "The number of leading processors. Exactly one makes rollups and the ledger. If there is none for minutes, nothing new is charged.",
     needs: "C",
     view: { kind: "stat" },
     unit: "short",
     decimals: 0,
     thresholds: [{ color: "red" }, { color: "green", from: 1 }, { color: "orange", from: 2 }],
     queries: [instant("sum(gpu_ledger_leader)")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 4,
     height: 5,
   },
   {
-    title: "Hours to be computed again",
+    title: "Hours to compute again",
     description:
-      "Hours whose data has changed since they were charged. One or two are usual; many after prices or owners changed go down within minutes.",
+      "Hours with changed data since they were charged. One or two are usual. After a change of prices or owners there are many, and they become fewer within minutes.",
     needs: "C",
     view: { kind: "stat" },
     unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "yellow", from: 50 }],
     queries: [instant("max(gpu_ledger_windows_dirty)")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 4,
     height: 5,
   },
   {
     title: "Sums that were not exact",
     description:
-      "GPUs whose charges did not sum to what they cost. It is 0: a run with any is not published, and an alert says so.",
+      "GPUs whose charges did not sum to their cost. The normal value is 0. A run with such a GPU is not published, and an alert fires.",
     needs: "C",
     view: { kind: "stat" },
     unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "red", from: 1 }],
     queries: [instant("sum(gpu_ledger_invariant_breaches_total)")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 4,
     height: 5,
   },
@@ -112,31 +112,31 @@ const collecting: readonly Panel[] = [
   {
     title: "Scrapes by outcome",
     description:
-      "Scrapes by second. What is not ok is a GPU's time without telemetry: it is charged as unobserved, never as idle.",
+      "Scrapes per second. A scrape that is not ok is time without telemetry: it is charged as unobserved, never as idle.",
     needs: "C",
     view: { kind: "series", isStacked: true },
     unit: "ops",
     queries: [range(rateOf("gpu_ledger_scrapes_total", "outcome"), "{{outcome}}")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "How long scrapes take",
     description:
-      "Nineteen of twenty are quicker. Close to the interval, scrapes are skipped: give the exporters more processor, or a longer interval.",
+      "The 95th percentile. Near the interval, scrapes are skipped: give the exporters more CPU, or set a longer interval.",
     needs: "C",
     view: { kind: "series" },
     unit: "s",
     queries: [range(most("gpu_ledger_scrape_duration_seconds", "scrape_job"), "{{scrape_job}}")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "Left out of pages",
     description:
-      "Lines and values of exporters' pages that were left out, by reason. gpu-ledger inspect tells of a page which they are.",
+      "Lines and values of exporters' pages that were left out, by reason. `gpu-ledger inspect` lists them for a page.",
     needs: "C",
     view: { kind: "series", isStacked: true },
     unit: "ops",
@@ -148,20 +148,19 @@ const collecting: readonly Panel[] = [
   {
     title: "Waiting for the bus",
     description:
-      "Messages in memory and on disk that the bus has not taken yet. It grows while the bus is away, and falls to 0 when it is back: nothing is lost meanwhile.",
+      "Messages in memory and on disk that the bus has not accepted yet. They grow while the bus is away, and fall to 0 when it is back; none is lost.",
     needs: "C",
     view: { kind: "series" },
     unit: "short",
     decimals: 0,
     queries: [range("sum by (instance) (gpu_ledger_spool_messages)", "{{instance}}")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
-    title: "Kubernetes' answers that failed",
-    description:
-      "Requests to API servers that failed, by what went wrong. 403: a role lacks a verb, which gpu-ledger check names.",
+    title: "Failed requests to Kubernetes",
+    description: "Failed requests to API servers, by error. 403: a role lacks a verb; `gpu-ledger check` lists it.",
     needs: "C",
     view: { kind: "series", isStacked: true },
     unit: "ops",
@@ -178,7 +177,7 @@ const collecting: readonly Panel[] = [
   {
     title: "Counters that alerts lack",
     description:
-      "Targets whose page lacks a counter that an alert needs: on them it can't fire. generate exporter-config writes the counters that are needed.",
+      "Targets without a counter that an alert needs: the alert cannot fire for them. `gpu-ledger generate exporter-config` writes the needed counters.",
     needs: "C",
     view: { kind: "bars" },
     unit: "short",
@@ -189,7 +188,7 @@ const collecting: readonly Panel[] = [
         "{{alert}}: {{counter}}",
       ),
     ],
-    empty: "Every target has what the alerts need.",
+    empty: "Every target has the counters that the alerts need.",
     width: 8,
     height: 8,
   },
@@ -198,72 +197,70 @@ const collecting: readonly Panel[] = [
 const storing: readonly Panel[] = [
   {
     title: "From scrape to stored",
-    description:
-      "How old scrapes are when they can be asked for: the middle one, and what nineteen of twenty are below.",
+    description: "The age of scrapes when queries can see them: the median and the 95th percentile.",
     needs: "C",
     view: { kind: "series" },
     unit: "s",
     queries: [
-      range(most("gpu_ledger_freshness_seconds"), "19 of 20"),
-      range(most("gpu_ledger_freshness_seconds").replace("0.95", "0.5"), "middle"),
+      range(most("gpu_ledger_freshness_seconds"), "95th percentile"),
+      range(most("gpu_ledger_freshness_seconds").replace("0.95", "0.5"), "median"),
     ],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "Lag by partition",
     description:
-      "Messages of each partition that are not stored yet. One that grows alone has a message or a node that holds it up.",
+      "Messages of each partition that are not stored yet. If only one partition grows, one of its messages or nodes blocks it.",
     needs: "C",
     view: { kind: "series" },
     unit: "short",
     decimals: 0,
     queries: [range("max by (partition) (gpu_ledger_lag_messages)", "partition {{partition}}")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "Messages by outcome",
-    description:
-      "Messages that processors took, by what became of them. All but stored are in the dead-letter topic, with the reason.",
+    description: "Messages of processors by outcome. All except stored are in the dead-letter topic, with the reason.",
     needs: "C",
     view: { kind: "series", isStacked: true },
     unit: "ops",
     queries: [range(rateOf("gpu_ledger_messages_total", "outcome"), "{{outcome}}")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "How long inserts take",
     description:
-      "One insert with its commit, nineteen of twenty. Seconds: the store is busy, or its disk is slow; retries tell that it was away.",
+      "The time of an insert with its commit, 95th percentile. With seconds, the store is busy or its disk is slow. With retries, the store was away.",
     needs: "C",
     view: { kind: "series" },
     unit: "s",
-    queries: [range(most("gpu_ledger_insert_duration_seconds"), "19 of 20")],
-    empty: NOTHING_TOLD,
+    queries: [range(most("gpu_ledger_insert_duration_seconds"), "95th percentile")],
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "Runs by kind",
     description:
-      "How long runs of an hour's rollups, usage and charges take, nineteen of twenty. When charging takes minutes, today's money is as old.",
+      "The duration of runs of an hour's rollups, usage and charges, 95th percentile. If charging takes minutes, today's costs are as old.",
     needs: "C",
     view: { kind: "series" },
     unit: "s",
     queries: [range(most("gpu_ledger_run_duration_seconds", "kind"), "{{kind}}")],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
   {
     title: "Trouble of the store and the ledger",
     description:
-      "Inserts that were tried again, runs that failed, partitions that wait for a newer release, reports that are late, by what it is. All of it is 0 on a good day.",
+      "Repeated inserts, failed runs, partitions that wait for a newer release, and late reports, by kind. All of them are normally 0.",
     needs: "C",
     view: { kind: "series" },
     unit: "short",
@@ -274,7 +271,7 @@ const storing: readonly Panel[] = [
       range("sum(gpu_ledger_partitions_paused)", "partitions paused"),
       range("max(gpu_ledger_deliveries_late)", "deliveries late"),
     ],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 8,
     height: 8,
   },
@@ -284,20 +281,21 @@ const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
   {
     title: "Memory",
     description:
-      "Memory of each program of gpu-ledger. It is flat, whatever the bus or the store do: queues are bounded. A slope over days is a leak, to be reported.",
+      "Memory of each program of gpu-ledger. It is flat in all states of the bus and the store, because queues are bounded. Report a slope over days: it is a leak.",
     needs: "C",
     view: { kind: "series" },
     unit: "bytes",
     queries: [
       range(`max by (instance) (${select("process_resident_memory_bytes", selectors.ledger)})`, "{{instance}}"),
     ],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 12,
     height: 8,
   },
   {
     title: "Processor",
-    description: "Cores that each program of gpu-ledger uses. One that stays at 1 is full: start another beside it.",
+    description:
+      "CPU cores that each program of gpu-ledger uses. A program that stays at 1 is full: start another one.",
     needs: "C",
     view: { kind: "series" },
     unit: "short",
@@ -308,7 +306,7 @@ const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
         "{{instance}}",
       ),
     ],
-    empty: NOTHING_TOLD,
+    empty: NOT_SCRAPED,
     width: 12,
     height: 8,
   },
@@ -319,7 +317,8 @@ export function pipelineDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.pipeline,
     title: "GPU pipeline",
-    description: "Is what I see true? How fresh it is, what was lost on the way and why, and where it waits.",
+    description:
+      "The quality of the data: its freshness, lost messages with their reasons, and the places where messages wait.",
     variables: [],
     annotations: [],
     sections: [

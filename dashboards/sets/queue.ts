@@ -16,9 +16,9 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
   const pending = oneValue(`gpu_ledger_pending_devices{${where}}`, by);
   return [
     {
-      title: "GPUs asked for",
+      title: "Requested GPUs",
       description:
-        "GPUs, instances or shares that pods without a node ask for. While GPUs are free, look at the reasons below.",
+        "GPUs, instances or shares that pods without a node request. If GPUs are free, look at the reasons below.",
       needs: "C",
       view: { kind: "stat" },
       ...devices,
@@ -32,7 +32,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
     {
       title: "Longest wait",
       description:
-        "How long the pod has waited that waits longest. Hours: it asks for what there is nowhere, or its queue is starved.",
+        "The longest current wait of a pod. With hours, the pod requests something that no node has, or its queue is starved.",
       needs: "C",
       view: { kind: "stat" },
       unit: "s",
@@ -44,9 +44,9 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       height: 5,
     },
     {
-      title: "Gangs that hold while they wait",
+      title: "Waiting gangs with GPUs",
       description:
-        "Gangs of which some members hold GPUs while others never had a node. Nobody can use what they hold: let one go, or make room.",
+        "Gangs with members that hold GPUs and members that never had a node. Their GPUs are not usable: remove a gang, or make room for it.",
       needs: "C",
       view: { kind: "stat" },
       ...devices,
@@ -57,9 +57,8 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       height: 5,
     },
     {
-      title: "GPUs that they hold",
-      description:
-        "GPUs, instances or shares that such gangs hold, and that are paid for all the same: the ledger's state waiting.",
+      title: "GPUs of waiting gangs",
+      description: "GPUs, instances or shares that such gangs hold. They have a cost: the ledger's state waiting.",
       needs: "C",
       view: { kind: "stat" },
       ...devices,
@@ -70,16 +69,16 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       height: 5,
     },
     {
-      title: "What waits, and why",
+      title: "Pending GPUs and reasons",
       description:
-        "Pending GPUs by queue, team and Kubernetes' reason. Unschedulable: no node has room for it as it is asked for; SchedulingGated: its queue holds it back.",
+        "Pending GPUs by queue, team and Kubernetes' reason. Unschedulable: no node has room for the request. SchedulingGated: the queue holds the pod back.",
       needs: "C",
       view: {
         kind: "table",
         columns: [
           { field: cluster, title: "cluster" },
           { field: "queue", title: "queue" },
-          { field: "team", title: "team", link: toDashboard("teams", "What the team holds", { team: cell("team") }) },
+          { field: "team", title: "team", link: toDashboard("teams", "The GPUs of the team", { team: cell("team") }) },
           { field: "priority_class", title: "priority" },
           { field: "reason", title: "reason" },
           { field: "Value #A", title: "GPUs", ...devices },
@@ -94,9 +93,9 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       height: 9,
     },
     {
-      title: "Asked for over time",
+      title: "Requested GPUs over time",
       description:
-        "The same over time, by queue. A queue that never empties has less than it needs; one that is full each morning needs it then.",
+        "Pending GPUs over time, by queue. A queue that is never empty has too small a quota. A queue that is full each morning needs its GPUs then.",
       needs: "C",
       view: { kind: "series", isStacked: true },
       ...devices,
@@ -117,12 +116,12 @@ GROUP BY cluster, uid HAVING bound >= $__fromTime AND bound <= $__toTime`;
     {
       title: "How long pods waited",
       description:
-        "Time from a pod's creation until it had a node, of those that got one then: the middle one, and what nineteen of twenty were below. It rises before anybody complains.",
+        "Time from the creation of a pod until it has a node, for the pods that got a node at that time: the median and the 95th percentile.",
       needs: "D",
       view: { kind: "series" },
       unit: "s",
       queries: [
-        sqlRange(`SELECT $__timeInterval(bound) AS time, quantileExact(0.5)(${wait}) AS middle, quantileExact(0.95)(${wait}) AS "19 of 20"
+        sqlRange(`SELECT $__timeInterval(bound) AS time, quantileExact(0.5)(${wait}) AS median, quantileExact(0.95)(${wait}) AS "95th percentile"
 FROM (${began}) GROUP BY time ORDER BY time`),
       ],
       empty: "No pod got a node in this time.",
@@ -132,7 +131,7 @@ FROM (${began}) GROUP BY time ORDER BY time`),
     {
       title: "Waits by queue",
       description:
-        "The same by queue over this time, with how many pods got a node. Queues that wait long and have much left below are configured for others than they serve.",
+        "The waits by queue over this time, with the number of pods that got a node. A queue with long waits and much unused quota has the wrong quota for its pods.",
       needs: "D",
       view: {
         kind: "table",
@@ -140,11 +139,11 @@ FROM (${began}) GROUP BY time ORDER BY time`),
           { field: "cluster", title: "cluster" },
           { field: "queue", title: "queue" },
           { field: "pods", title: "pods", ...devices },
-          { field: "middle", title: "middle wait", unit: "s", decimals: 0 },
-          { field: "most", title: "19 of 20 below", unit: "s", decimals: 0 },
+          { field: "middle", title: "median wait", unit: "s", decimals: 0 },
+          { field: "most", title: "95th percentile", unit: "s", decimals: 0 },
           { field: "longest", title: "longest", unit: "s", decimals: 0 },
         ],
-        sortedBy: "19 of 20 below",
+        sortedBy: "95th percentile",
       },
       unit: "none",
       queries: [
@@ -165,7 +164,7 @@ const grants = (): readonly Panel[] => {
     {
       title: "Queues",
       description:
-        "What each queue may have, has, and has borrowed, at the end of this time. What is left while pods wait: their asks do not fit, or its quota is of another flavour.",
+        "The quota, use and borrowed quota of each queue at the end of this time. If quota is left while pods wait, their requests do not fit, or the quota is for another flavor.",
       needs: "D",
       view: {
         kind: "table",
@@ -195,7 +194,7 @@ FROM queue_history WHERE ${then} ORDER BY waiting DESC, cluster, queue, resource
     },
     {
       title: "Quotas",
-      description: "What namespaces may have of GPUs and have, at the end of this time.",
+      description: "The GPU quota of namespaces and its use at the end of this time.",
       needs: "D",
       view: {
         kind: "table",
@@ -227,13 +226,13 @@ export function queueDashboard(options: DashboardOptions): Dashboard {
     uid: UIDS.queue,
     title: "GPU queue",
     description:
-      "What waits for GPUs, why and for how long, what is held while it waits, and what quotas and queues have left.",
+      "Pods that wait for GPUs, with reasons and times; GPUs that waiting gangs hold; and the rest of quotas and queues.",
     variables: [CLUSTERS],
     annotations: [],
     sections: [
       { title: "Now", panels: now(options) },
       { title: "Waits", panels: waits() },
-      { title: "What is left", panels: grants() },
+      { title: "Quotas and queues", panels: grants() },
     ],
     from: "now-24h",
     refresh: "1m",

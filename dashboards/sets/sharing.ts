@@ -27,9 +27,9 @@ const INSTANCES = `SELECT cluster, node, slot, model, instance.1 AS id, instance
 
 const regimes = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => [
   {
-    title: "GPUs by how they are handed out",
+    title: "GPUs by sharing",
     description:
-      "GPUs of each hour: whole, cut into MIG instances, shared as replicas by time-slicing or MPS, or in AMD's partitions. What changes here was changed by somebody.",
+      "GPUs of each hour: whole, in MIG instances, shared as replicas by time-slicing or MPS, or in AMD's partitions. A step is a change of the configuration.",
     needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
     ...gpus,
@@ -42,10 +42,10 @@ FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
     height: 9,
   },
   {
-    title: "How parts are held",
+    title: "Held GPUs and parts",
     description:
-      "What is held in the newest hour that was metered, by what it is: all of a GPU, an instance, replicas, a part by HAMi or Volcano (vgpu), a fraction by KAI or Run:ai, or devices in common, of which " +
-      "nothing tells who has which.",
+      "Held GPUs and parts of the newest metered hour: a whole GPU, an instance, replicas, a part by HAMi or Volcano (vgpu), a fraction by KAI or Run:ai, or devices in common, for " +
+      "which the holder of each one is unknown.",
     needs: "D",
     view: {
       kind: "table",
@@ -63,27 +63,26 @@ FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
 SELECT ${HELD} AS held, JSONExtractString(claim, 'evidence') AS evidence, uniqExact(holder) AS who, sum(${MILLIS}) / 3600000 AS parts
 FROM ${USAGE} ARRAY JOIN claims AS claim, holders AS holder WHERE ${NEWEST} GROUP BY held, evidence ORDER BY parts DESC`),
     ],
-    empty: "Nobody held anything in that hour.",
+    empty: "No GPU was held in that hour.",
     width: 12,
     height: 9,
   },
   {
-    title: "GPUs that several share now",
-    description:
-      "GPUs and instances on which exporters name several pods, or whose node says that it hands out replicas.",
+    title: "Shared GPUs now",
+    description: "GPUs and instances with several pods in their exporter's page, or on a node with replicas.",
     needs: "A",
     view: { kind: "stat" },
     unit: "short",
     decimals: 0,
     queries: [instant(`count(gpu:device_replicas:count{${cluster}=~"$cluster"}) or on () vector(0)`)],
-    empty: "No exporter tells of a GPU.",
+    empty: "No exporter reports a GPU.",
     width: 6,
     height: 5,
   },
   {
     title: "Nodes of shared GPUs",
     description:
-      "Nodes with replicas: how many, how many pods hold one, and how busy these GPUs were. Few pods on many replicas: it need not be shared; many on busy ones: they slow each other down.",
+      "Nodes with replicas: the number of replicas, the pods that hold one, and the activity of the GPUs. Few pods: sharing is not needed. Many pods on busy GPUs: they slow each other down.",
     needs: "D",
     view: {
       kind: "table",
@@ -108,7 +107,7 @@ SELECT cluster, node, uniqExact(slot) AS gpus, max(JSONExtractUInt(gpu_at, 'layo
   length(groupUniqArrayArray(holders)) AS pods, sum(busy_ms) / sum(${MILLIS}) AS busy
 FROM ${USAGE} WHERE ${NEWEST} AND ${LAYOUT} = 'shared' GROUP BY cluster, node ORDER BY pods DESC, cluster, node LIMIT 500`),
     ],
-    empty: "No node hands out replicas of its GPUs.",
+    empty: "No node has replicas of its GPUs.",
     width: 18,
     height: 5,
   },
@@ -118,7 +117,7 @@ const mig = (): readonly Panel[] => [
   {
     title: "MIG instances by profile",
     description:
-      "Instances of the newest hour, held and free. A profile of which none is free makes its pods wait, however many others are.",
+      "Instances of the newest hour, held and free. Pods wait if no instance of their profile is free, even if other profiles have free instances.",
     needs: "D",
     view: {
       kind: "table",
@@ -148,10 +147,10 @@ FROM (${INSTANCES}) GROUP BY model, profile ORDER BY instances DESC, model, prof
     height: 9,
   },
   {
-    title: "What could still be placed",
+    title: "Free compute slices",
     description:
-      "GPUs in MIG mode by the slices of compute that nobody holds: in free instances, or not cut at all. Many GPUs with one or two free slices each are fragments: no larger " +
-      "profile fits anywhere, though the sum would. Drain one, and cut it anew.",
+      "GPUs in MIG mode by their free compute slices: in free instances, or in no instance. Many GPUs with one or two free slices each are fragments: no larger " +
+      "profile fits, even if the sum is large enough. Drain a GPU and change its layout.",
     needs: "D",
     view: {
       kind: "table",
@@ -182,12 +181,12 @@ GROUP BY model, free, uncut, largest ORDER BY free DESC, gpus DESC`),
 const stranded = (options: DashboardOptions): readonly Panel[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   const charged = `${IN_TIME} AND policy = ${chosen("policy")} AND ${among("cluster")} AND state = 'stranded'`;
-  const nothing = "Nothing is stranded: whatever nobody holds of a GPU could be given to somebody.";
+  const nothing = "No part is stranded: every free part of a GPU can be allocated.";
   return [
     {
       title: "Stranded cost per hour",
       description:
-        "What the parts of GPUs cost that nobody can be given: slices that no instance was made of, memory beside compute, what is left beside a fraction. Another cut would sell it.",
+        "The cost of GPU parts that cannot be allocated: slices without an instance, memory without compute, the rest beside a fraction. Another layout would make them usable.",
       needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
@@ -201,7 +200,7 @@ FROM ${CHARGES} WHERE ${charged} AND effective_cost IS NOT NULL GROUP BY time, n
     },
     {
       title: "Stranded by pool",
-      description: "The same by place and reason. Look first at the layout with the highest cost.",
+      description: "The stranded cost by place and reason. Look first at the layout with the highest cost.",
       needs: "D",
       view: {
         kind: "table",
@@ -233,11 +232,11 @@ export function sharingDashboard(options: DashboardOptions): Dashboard {
     uid: UIDS.sharing,
     title: "GPU sharing",
     description:
-      "How GPUs are cut and shared, who holds the parts, what could still be placed, and what the rest costs.",
+      "The layout and sharing of GPUs, the holders of parts, the free parts, and the cost of stranded parts.",
     variables: [policyVariable(options), CLUSTERS],
     annotations: [],
     sections: [
-      { title: "How GPUs are handed out", panels: regimes(options) },
+      { title: "Sharing of GPUs", panels: regimes(options) },
       { title: "MIG", panels: mig() },
       { title: "Stranded", panels: stranded(options) },
     ],

@@ -21,7 +21,7 @@ import { instant, range, sqlRange, sqlRows } from "../queries.ts";
 
 const WHOSE = [`policy = ${chosen("policy")}`, among("cluster"), among("team"), among("namespace")].join(" AND ");
 const NOTHING_CHARGED =
-  "Nothing of these teams was charged in this time: the time may be too short, or gpu-ledger charges it still.";
+  "These teams have no charges in this time: the time may be too short, or gpu-ledger has not charged it yet.";
 const MOST = 12;
 
 /**
@@ -68,20 +68,20 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
     {
       title: "Devices held now",
       description:
-        "GPUs and instances that a team's pods hold now, as exporters say. Compare it with the money below: what is held costs, used or not.",
+        "GPUs and instances that a team's pods hold now, by the exporters. Compare them with the cost below: held GPUs have a cost, used or not.",
       needs: "B",
       view: { kind: "bars" },
       unit: "short",
       decimals: 0,
       queries: [instant(`sort_desc(topk(${MOST}, sum by (team) (team:gpus_held:count{${where}})))`, "{{team}}")],
-      empty: "No team is known to hold a GPU.",
+      empty: "No GPU has a known team.",
       width: 8,
       height: 9,
     },
     {
       title: "Idle for a day",
       description:
-        "Devices of them that were hardly active for a whole day. Ask their team whether they are needed; an alert says so too, when it is more than half.",
+        "Held devices that were hardly active for a whole day. Ask the team whether it needs them. An alert fires if they are more than half.",
       needs: "B",
       view: { kind: "bars" },
       unit: "short",
@@ -95,7 +95,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
     {
       title: "Held over time",
       description:
-        "The same over time, of the twelve that held most in it. A team that holds as much at night as by day has services, or forgets to let go.",
+        "Held devices over time, for the 12 teams with the most. A team that holds the same number at night and by day has services, or does not release devices.",
       needs: "B",
       view: { kind: "series" },
       unit: "short",
@@ -105,7 +105,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
           "{{team}}",
         ),
       ],
-      empty: "No team was known to hold a GPU.",
+      empty: "No GPU had a known team.",
       width: 8,
       height: 9,
     },
@@ -116,8 +116,8 @@ const byTeam = (options: DashboardOptions): readonly Panel[] => [
   {
     title: "Teams",
     description:
-      "What each team is charged for hours that began in this time, against as long a time before: what it held, how much of that was active, and " +
-      "what was paid for nothing. platform pays what nobody holds, unowned is held by nobody who is known. Figures are the ledger's own.",
+      "The cost of each team for hours that began in this time, compared with the period of equal length before: the held time, the active part of it, and " +
+      "the waste. platform pays for GPUs without a holder; unowned has a holder without a known team. The figures are the ledger's own.",
     needs: "D",
     view: {
       kind: "table",
@@ -135,7 +135,7 @@ const byTeam = (options: DashboardOptions): readonly Panel[] => [
   },
   {
     title: "Cost per hour by team",
-    description: `The cost of an hour by team (highest first). All beyond the first ${MOST} are added up. A step is a workload that began or ended.`,
+    description: `The cost of an hour by team (highest first). All teams after the first ${MOST} are one sum. A step is a workload that began or ended.`,
     needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
     unit: money(options),
@@ -146,9 +146,9 @@ const byTeam = (options: DashboardOptions): readonly Panel[] => [
     height: 9,
   },
   {
-    title: "GPUs by what was done with them",
+    title: "GPUs by state",
     description:
-      "GPUs of these teams, of each hour: active, or held and idle, waiting for a gang, starting, unobserved. Waste is what is not active.",
+      "GPUs of these teams in each hour: active, or held and idle, waiting for a gang, starting, unobserved. All states except active are waste.",
     needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
     unit: "short",
@@ -166,7 +166,7 @@ FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} AND ${OF_GPUS} GROUP BY time, stat
 const within = (options: DashboardOptions): readonly Panel[] => [
   {
     title: "Namespaces",
-    description: "The same by namespace. Where a team's cost rises, this says in which of its namespaces.",
+    description: "The cost by namespace. If a team's cost rises, this panel shows the namespace.",
     needs: "D",
     view: {
       kind: "table",
@@ -186,7 +186,7 @@ const within = (options: DashboardOptions): readonly Panel[] => [
   {
     title: "Training, inference, notebooks",
     description:
-      "The same by what kind of work it is. Notebooks that are hardly active are the first to be made smaller or shared; a service's low activity may be its reserve.",
+      "The cost by type of workload. Make hardly active notebooks smaller or shared first. The low activity of a service can be its reserve.",
     needs: "D",
     view: {
       kind: "table",
@@ -211,7 +211,7 @@ const within = (options: DashboardOptions): readonly Panel[] => [
         {
           field: "workload",
           title: "workload",
-          link: toDashboard("workload", "What it does with its GPUs", {
+          link: toDashboard("workload", "The use of its GPUs", {
             cluster: cell("cluster"),
             namespace: cell("namespace"),
             workload: cell("workload"),
@@ -233,7 +233,7 @@ const quotas = (): readonly Panel[] => [
   {
     title: "Quotas",
     description:
-      "What namespaces may have of GPUs, and what they have, at the end of this time. None left, and pods that wait: the quota is what they wait for.",
+      "The GPU quota of namespaces and its use at the end of this time. If no quota is left and pods wait, they wait for quota.",
     needs: "D",
     view: {
       kind: "table",
@@ -266,7 +266,7 @@ export function teamsDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.teams,
     title: "GPU teams and namespaces",
-    description: "What each team holds, what it does with that, what it costs, and what is left of its quota.",
+    description: "The GPUs of each team, their use and cost, and the rest of the team's quota.",
     variables: [
       policyVariable(options),
       CLUSTERS,
@@ -276,7 +276,7 @@ export function teamsDashboard(options: DashboardOptions): Dashboard {
     annotations: [],
     sections: [
       { title: "Now", panels: now(options) },
-      { title: "Money and what it bought", panels: byTeam(options) },
+      { title: "Cost and use", panels: byTeam(options) },
       { title: "Where it goes", panels: within(options) },
       { title: "Quotas", panels: quotas() },
     ],

@@ -47,7 +47,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
   return [
     {
       title: "Devices",
-      description: "GPUs and instances that its pods hold, as exporters say; one that several share counts for each.",
+      description: "GPUs and instances that its pods hold, by the exporters. A shared one counts for each pod.",
       needs: "A",
       view: { kind: "stat" },
       unit: "short",
@@ -60,7 +60,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Mean activity",
       description:
-        "How busy they are together. Below a third, it could do with fewer of them, or waits for something else than GPUs.",
+        "The mean activity of its devices. Below a third, the workload needs fewer of them, or waits for something other than GPUs.",
       needs: "A",
       view: { kind: "stat" },
       unit: "percentunit",
@@ -74,22 +74,21 @@ const now = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Waiting pods",
       description:
-        "Its pods that have no node yet. Members that wait while others hold GPUs keep these from everybody: look at the queue.",
+        "Its pods without a node. If members wait while others hold GPUs, the held GPUs are not usable: look at the queue.",
       needs: "A",
       view: { kind: "stat" },
       unit: "short",
       decimals: 0,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
       queries: [instant(`sum(${ofPods(state(options, "kube_pod_status_phase", namespace, 'phase="Pending"'))})`)],
-      empty: "Kubernetes knows no pod of it.",
+      empty: "Kubernetes has no pod of this workload.",
       width: 4,
       height: 5,
       links: [toPage("The queue", "/queue")],
     },
     {
       title: "Restarts",
-      description:
-        "Containers of its pods that ended and were started again in this time. What each run had computed may be lost.",
+      description: "Restarts of its containers in this time. The results of each ended run may be lost.",
       needs: "A",
       view: { kind: "stat" },
       unit: "short",
@@ -100,20 +99,20 @@ const now = (options: DashboardOptions): readonly Panel[] => {
           `sum(${ofPods(`increase(${state(options, "kube_pod_container_status_restarts_total", namespace)}[$__range])`)})`,
         ),
       ],
-      empty: "Kubernetes knows no container of it.",
+      empty: "Kubernetes has no container of this workload.",
       width: 4,
       height: 5,
     },
     {
-      title: "An hour costs",
+      title: "Cost per hour",
       description:
-        "What an hour of what it holds costs now, by the price book, without power. The ledger charges exactly, below.",
+        "The current cost per hour of its GPUs by the price book, without power. The exact charges of the ledger are below.",
       needs: "C",
       view: { kind: "stat" },
       unit: money(options),
       decimals: 2,
       queries: [instant(`sum(${ofPods(`pod:gpu_cost_per_hour:sum{${namespace}}`)})`)],
-      empty: "It holds nothing that has a price.",
+      empty: "It holds no GPU with a price.",
       width: 8,
       height: 5,
     },
@@ -130,8 +129,8 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Its devices side by side",
       description:
-        "Each device of it: how active it is now and was over this time, how full, how warm. A straggler is far less active than the others of a job " +
-        "that works in step, and holds all of them back. A click leads to the GPU.",
+        "Each of its devices: the activity now and over this time, the used memory, the temperature. A straggler is far less active than the others of a job " +
+        "that works in step, and slows all of them down. A click opens the GPU.",
       needs: "A",
       view: {
         kind: "table",
@@ -140,7 +139,7 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
           {
             field: "node",
             title: "node",
-            link: toDashboard("gpu", "The GPU in time", {
+            link: toDashboard("gpu", "The GPU over time", {
               cluster: cell(cluster),
               node: cell("node"),
               gpu: cell("UUID"),
@@ -176,15 +175,15 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       height: 10,
     },
     {
-      title: "How even it is",
+      title: "Spread of activity",
       description:
-        "The least, the middle and the most active of its devices. Lines that lie together are a job in step; a lowest one far below is a straggler, or a member that waits.",
+        "The lowest, median and highest activity of its devices. Lines close together are a job in step. A lowest line far below is a straggler, or a member that waits.",
       needs: "A",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
         range(quantile("activity", "1"), "most active"),
-        range(quantile("activity", "0.5"), "middle"),
+        range(quantile("activity", "0.5"), "median"),
         range(quantile("activity", "0"), "least active"),
       ],
       empty: NO_PODS,
@@ -194,13 +193,13 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Memory in use",
       description:
-        "The fullest, the middle and the emptiest of its devices, by the memory they have. Well below half for weeks: a smaller GPU or an instance would do.",
+        "The highest, median and lowest used memory of its devices, as a part of their memory. Far below half for weeks: a smaller GPU or an instance is enough.",
       needs: "A",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
         range(quantile("memory_used", "1"), "fullest"),
-        range(quantile("memory_used", "0.5"), "middle"),
+        range(quantile("memory_used", "0.5"), "median"),
         range(quantile("memory_used", "0"), "emptiest"),
       ],
       empty: NO_PODS,
@@ -225,7 +224,7 @@ const history = (): readonly Panel[] => {
     {
       title: "Tensor cores and memory bus",
       description:
-        "Cycles in which tensor cores were busy, and those in which memory was read or written, of all its devices together. Memory high and tensor cores low: it waits for memory.",
+        "Cycles in which tensor cores were busy, and cycles in which memory was read or written, of all its devices together. Memory high and tensor cores low: the workload waits for memory.",
       needs: "D",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
@@ -234,14 +233,14 @@ const history = (): readonly Panel[] => {
   ${per("sm_ppm_ms", "sm_ms")} / 1e6 AS multiprocessors
 ${ofPods} GROUP BY time ORDER BY time`),
       ],
-      empty: "Exporters gave none of it of its devices in this time.",
+      empty: "Exporters have no such values of its devices in this time.",
       width: 12,
       height: 8,
     },
     {
       title: "Power",
       description:
-        "Mean draw of one of its GPUs. It follows what is computed more closely than activity does: a flat low line is a program that spins.",
+        "Mean power draw of one of its GPUs. Power follows the computation more closely than activity does: a flat low line is a program that spins.",
       needs: "D",
       view: { kind: "series" },
       unit: "watt",
@@ -249,14 +248,14 @@ ${ofPods} GROUP BY time ORDER BY time`),
         sqlRange(`SELECT $__timeInterval(bucket) AS time, ${per("power_mw_ms", "power_ms")} / 1000 AS "mean power of a GPU"
 ${ofPods} GROUP BY time ORDER BY time`),
       ],
-      empty: "Exporters gave no power of its devices in this time.",
+      empty: "Exporters have no power of its devices in this time.",
       width: 12,
       height: 8,
     },
     {
       title: "Its pods",
       description:
-        "Pods of it that were there in this time, how long each waited for a node and for its start, and how it ended. Many short ones are restarts by Kubernetes.",
+        "Its pods in this time, their waits for a node and for their start, and how they ended. Many short pods are restarts by Kubernetes.",
       needs: "D",
       view: {
         kind: "table",
@@ -285,7 +284,7 @@ ${ofPods} GROUP BY time ORDER BY time`),
 FROM (SELECT * FROM workloads WHERE ${CHOSEN} AND valid_from <= $__toTime AND valid_until > $__fromTime)
 GROUP BY cluster, uid, pod ORDER BY created DESC LIMIT 500`),
       ],
-      empty: "No pod of it was there in this time.",
+      empty: "It had no pod in this time.",
       width: 24,
       height: 8,
     },
@@ -298,27 +297,26 @@ const cost = (options: DashboardOptions): readonly Panel[] => {
   return [
     {
       title: "Cost so far",
-      description: "What it was charged since it is known, whatever the time above is.",
+      description: "All its charges until the end of the selected time, from its first charge on.",
       needs: "D",
       view: { kind: "stat" },
       ...unit,
       queries: [
         sqlRows(`SELECT sum(effective_cost) AS cost FROM ${WORKLOAD_CHARGES} WHERE from_at <= $__toTime AND ${whose}`),
       ],
-      empty: "Nothing of it has been charged yet.",
+      empty: "It has no charges yet.",
       width: 6,
       height: 9,
       links: [
         toPage(
-          "How that comes about",
+          "The explanation of the cost",
           "/explain?policy=${policy:percentencode}&where=workload%3D${workload:percentencode}",
         ),
       ],
     },
     {
-      title: "What its money bought",
-      description:
-        "What an hour of it cost, by state. All that is not active is what a smaller or a shorter one would save.",
+      title: "Cost by state",
+      description: "Its cost per hour by state. A smaller or shorter workload would save the states other than active.",
       needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
@@ -326,7 +324,7 @@ const cost = (options: DashboardOptions): readonly Panel[] => {
         sqlRange(`SELECT ${STEP} AS time, state, ${byHour("toFloat64(sum(effective_cost))")} AS Value
 FROM ${WORKLOAD_CHARGES} WHERE ${IN_TIME} AND ${whose} AND ${OF_GPUS} AND effective_cost IS NOT NULL GROUP BY time, state ORDER BY time, state`),
       ],
-      empty: "Nothing of it was charged in this time.",
+      empty: "It has no charges in this time.",
       width: 18,
       height: 9,
     },
@@ -341,8 +339,7 @@ export function workloadDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.workload,
     title: "GPU workload",
-    description:
-      "One job, service or notebook: its GPUs side by side, what holds it back, how often it began again, and what it costs.",
+    description: "One job, service or notebook: its GPUs side by side, its waits and restarts, and its cost.",
     variables: [
       labelVariable("cluster", "cluster", cluster, KNOWN, { isSingle: true }),
       labelVariable("namespace", "namespace", "namespace", `${KNOWN}{${cluster}=~"$cluster"}`, { isSingle: true }),
@@ -359,7 +356,7 @@ export function workloadDashboard(options: DashboardOptions): Dashboard {
       {
         name: "New pods",
         expr: `count(${ofPods(began)} unless ${began} offset $__interval) > 0`,
-        text: "Pods of it began to hold GPUs",
+        text: "Its pods began to hold GPUs",
         color: "blue",
       },
     ],

@@ -11,9 +11,9 @@ export const wrongPanels = (
   runbooks: string,
 ): readonly Panel[] => [
   {
-    title: "Alerts that fire",
+    title: "Firing alerts",
     description:
-      "Every alert of gpu-ledger's rules that fires now, and on how many things. A click leads to its runbook.",
+      "Every firing alert of gpu-ledger's rules, with the number of its subjects. A click opens its runbook.",
     needs: "A",
     view: {
       kind: "table",
@@ -45,8 +45,8 @@ export const wrongPanels = (
   {
     title: "Nodes that lack GPUs",
     description:
-      "Nodes that tell of fewer GPUs than they had within a day: one fell off the bus, or its exporter lost it. What is scheduled " +
-      "there may fail; drain the node and look at its kernel's log.",
+      "Nodes that report fewer GPUs than within the last day: a GPU fell off the bus, or its exporter lost it. Pods that are scheduled " +
+      "there may fail. Drain the node and check its kernel log.",
     needs: "A",
     view: {
       kind: "table",
@@ -63,28 +63,26 @@ export const wrongPanels = (
     },
     unit: "short",
     queries: [rows(`node:gpu_devices:max1d{${where}} - node:gpu_devices:count{${where}} > 0`)],
-    empty: "Every node tells of as many GPUs as it had.",
+    empty: "Every node reports all its GPUs.",
     width: 6,
     height: 9,
   },
   {
     title: "GPUs near their limits",
-    description:
-      "GPUs that are within five degrees of the temperature at which they slow down. They lose work soon: look at their cooling.",
+    description: "GPUs within 5 degrees of the temperature at which they slow down. Check their cooling.",
     needs: "A",
     view: { kind: "stat" },
     unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
     queries: [instant(`count(gpu:temperature_left:celsius{${where}} <= ${NEAR}) or on () vector(0)`)],
-    empty: "No GPU tells its temperature.",
+    empty: "No GPU reports its temperature.",
     width: 3,
     height: 9,
   },
   {
     title: "XIDs within 15 minutes",
-    description:
-      "GPUs whose driver told of an error lately. Which one it was, and what to do, the alerts on the left say.",
+    description: "GPUs with a recent error of the driver. The alerts on the left have the error and the action.",
     needs: "A",
     view: { kind: "stat" },
     unit: "short",
@@ -95,7 +93,7 @@ export const wrongPanels = (
         `count(group by (${cluster}, node, UUID) (present_over_time(gpu:xid_new:info{${where}}[15m]))) or on () vector(0)`,
       ),
     ],
-    empty: "No driver tells of errors.",
+    empty: "No driver reports errors.",
     width: 3,
     height: 9,
   },

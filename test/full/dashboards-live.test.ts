@@ -33,18 +33,18 @@ const EMPTY: Readonly<Record<string, string>> = {
   "GPU cost: Without an owner": IN_BOOKS,
   "GPU sharing: Stranded cost per hour": IN_BOOKS,
   "GPU sharing: Stranded by pool": IN_BOOKS,
-  "GPU pipeline: Kubernetes' answers that failed": "the demo's API server answers",
+  "GPU pipeline: Failed requests to Kubernetes": "the demo's API server answers",
 };
 /** Panels with values at some moments only: the test only checks that their queries are valid. */
 const WAITING = "whether pods of the demo wait depends on when it is looked at";
 const AT_TIMES: Readonly<Record<string, string>> = {
   "GPU fleet: Waiting": WAITING,
-  "GPU queue: GPUs asked for": WAITING,
+  "GPU queue: Requested GPUs": WAITING,
   "GPU queue: Longest wait": WAITING,
-  "GPU queue: Gangs that hold while they wait": WAITING,
-  "GPU queue: GPUs that they hold": WAITING,
-  "GPU queue: What waits, and why": WAITING,
-  "GPU queue: Asked for over time": WAITING,
+  "GPU queue: Waiting gangs with GPUs": WAITING,
+  "GPU queue: GPUs of waiting gangs": WAITING,
+  "GPU queue: Pending GPUs and reasons": WAITING,
+  "GPU queue: Requested GPUs over time": WAITING,
 };
 
 /** The demo's pipeline as released, with days of its fleet's past, and a Prometheus that scrapes all of it. */

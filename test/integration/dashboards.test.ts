@@ -87,7 +87,7 @@ describe("dashboards of played fleets have the values of reports", () => {
 
   it("parts of GPUs are named by their kind", async () => {
     const rows = await Promise.all(
-      played.map((cluster) => rowsOf("panels", "GPU sharing: How parts are held", { cluster: [cluster] })),
+      played.map((cluster) => rowsOf("panels", "GPU sharing: Held GPUs and parts", { cluster: [cluster] })),
     );
     const held = rows.flat().map((row) => row["held"]);
     expect(held).toEqual(expect.arrayContaining(["whole", "instance", "replicas", "vgpu", "fraction"]));

@@ -68,7 +68,7 @@ describe("generate alerts", () => {
       "a secret that an AlertmanagerConfig cannot reference",
       "platform: { slack: { channel: x, apiUrlFile: /etc/slack/url } }",
       ["--alertmanager", "crd"],
-      "names none",
+      "is not such a path",
     ],
     [
       "a time zone that an AlertmanagerConfig cannot have",
