@@ -26,7 +26,7 @@ export function benchJoin(): void {
   const before = heapMegabytes();
   const holdings = createHoldings();
   const started = process.cpuUsage();
-  for (const { facts } of nodes) for (const fact of facts) tell(holdings, fact);
+  for (const { facts } of nodes) for (const fact of facts) apply(holdings, fact);
   const filling = cpuMicros(started);
   const facts = nodes.reduce((sum, node) => sum + node.facts.length, 0);
   report("a fact, read and taken", [filling / facts], "µs", {});
@@ -73,7 +73,7 @@ function measure(nodes: readonly BenchNode[], holdings: HoldingsIndex, change: (
       const changes = change();
       const scrapes = timed("decode", () => messages.map((bytes) => decoder.decode(bytes)));
       timed("facts", () => {
-        for (const fact of changes) tell(holdings, fact);
+        for (const fact of changes) apply(holdings, fact);
       });
       const joined = timed("join", () =>
         scrapes.map((scrape) => {
@@ -129,7 +129,7 @@ function messageOf(stable: Uint8Array, at: number, round: number): Uint8Array {
   return encodeScrape(stable, { ...moment, scrapedAtMillis: at }, values);
 }
 
-function tell(holdings: HoldingsIndex, { key, value }: FactMessage): void {
+function apply(holdings: HoldingsIndex, { key, value }: FactMessage): void {
   if (key.includes("Resource")) {
     const fact = decodeClusterFact(value);
     if ("invalid" in fact) throw new Error(fact.invalid);

@@ -93,7 +93,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
 
 /** Each page of a server that was just started, and again whenever it tells that an hour was published anew. */
 async function measurePages(store: StoreClient, until: number): Promise<void> {
-  const told: number[] = [];
+  const delays: number[] = [];
   for (const path of PAGES) {
     // Samples are of one hour, and the fleet is told as of its end.
     const begin = path === "/fleet" ? START + HOUR_MILLIS - 60_000 : until - HOUR_MILLIS / 2;
@@ -115,7 +115,7 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
       await publishAgain(store, until - HOUR_MILLIS);
       const published = performance.now();
       while ((await ledgerVersionOf(server)) === before) await sleep(20);
-      told.push(performance.now() - published);
+      delays.push(performance.now() - published);
       again.push((await get()).millis);
     }
     report(`${path}, after an hour was published anew`, again, "ms", { atMost: 300 });
@@ -123,7 +123,7 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
     report("  sent", [first.bytes / 1000], "kB", { atMost: 150 });
     await server.close();
   }
-  report("until a publication is told, its sums made", told, "ms", {});
+  report("until a publication is delays, its sums made", delays, "ms", {});
 }
 
 /** What changes with each ledger version: the ETag of an answer that costs nothing. */

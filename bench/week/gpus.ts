@@ -71,7 +71,7 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
     }));
   };
   // Of one pod of a hundred, and of those of the node that is looked at.
-  const told = pods
+  const faults = pods
     .filter(({ gpu }, index) => index % 100 === 0 || gpu.node.name === shown.node)
     .map((pod) => ({ pod, at: Math.max(pod.from, FROM) + HOUR }));
   return [
@@ -83,7 +83,7 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
     ofSome("gpu:nvlink_crc_errors:rate5m", TWO_MINUTES, 80, HOUR),
     ofSome("gpu:pcie_replays:rate5m", TWO_MINUTES, 80, HOUR),
     ofSome("gpu:telemetry_frozen:info", FOUR_MINUTES, 1_000, HOUR),
-    familyOf({ name: "gpu:xid_new:info", seconds: QUICK, isReadWhole: true }, told, ({ pod, at }) => ({
+    familyOf({ name: "gpu:xid_new:info", seconds: QUICK, isReadWhole: true }, faults, ({ pod, at }) => ({
       labels: {
         ...keys(pod.gpu),
         code: CODES[pod.gpu.number % CODES.length]!,

@@ -96,12 +96,12 @@ function allocationsOf(pod: Holding, moment: Moment): readonly Allocation[] {
   const claims = moment.node.claimed(pod.uid);
   if (claims.length === 0 && pod.evidence.length === 0) return NONE;
   const claimed = claims.map((named): Allocation => ({ evidence: "dra", pod, named }));
-  const written = pod.evidence.flatMap((said): readonly Allocation[] => {
-    if (said.by === "annotation" || said.by === "status") return [{ evidence: said.by, pod, named: said }];
-    if (said.by !== "group") return [];
+  const written = pod.evidence.flatMap((entry): readonly Allocation[] => {
+    if (entry.by === "annotation" || entry.by === "status") return [{ evidence: entry.by, pod, named: entry }];
+    if (entry.by !== "group") return [];
     return moment.pods.flatMap(({ evidence }) =>
       evidence.flatMap((one): readonly Allocation[] =>
-        one.by === "reservation" && one.group === said.group ? [{ evidence: "group", pod, named: one }] : [],
+        one.by === "reservation" && one.group === entry.group ? [{ evidence: "group", pod, named: one }] : [],
       ),
     );
   });

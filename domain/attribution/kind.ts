@@ -75,7 +75,7 @@ export function hasPart({ asks }: Holding): boolean {
 
 /** Returns the MIG instance that HAMi allocated to a pod. */
 export function givenInstance({ evidence }: Pick<Holding, "evidence">): Annotated | undefined {
-  return evidence.find((said): said is Annotated => said.by === "annotation" && said.isInstance === true);
+  return evidence.find((entry): entry is Annotated => entry.by === "annotation" && entry.isInstance === true);
 }
 
 /**

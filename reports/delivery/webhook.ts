@@ -7,7 +7,7 @@ import type { Parcel } from "./manifest.ts";
 import type { Occasion } from "./records.ts";
 
 /** The number of characters of a refusing answer in an error. */
-const MOST_TOLD = 200;
+const MOST_CHARACTERS = 200;
 const MOST_READ_BYTES = 4_096;
 
 /**
@@ -92,10 +92,10 @@ async function excerptOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(held).subarray(0, MOST_READ_BYTES).toString("utf8");
 }
 
-function refusal(status: number, said: string): string {
+function refusal(status: number, body: string): string {
   if (status >= 300 && status < 400) return `the webhook answered ${status}: redirects are not followed`;
-  const text = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
-  const short = text.length > MOST_TOLD ? `${text.slice(0, MOST_TOLD)}…` : text;
+  const text = body.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  const short = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
   return `the webhook answered ${status}${short === "" ? "" : `: ${short}`}`;
 }
 

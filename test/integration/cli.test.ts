@@ -111,11 +111,7 @@ describe("gpu-ledger inspect", () => {
     ["an unknown format", ["inspect", "-", "--format", "xml"], "--format xml: must be table or json"],
     ["a timeout that is not a number", ["inspect", "http://127.0.0.1:1", "--timeout", "soon"], "--timeout soon"],
     ["no source", ["inspect"], "missing required argument"],
-    [
-      "an invalid number of shards",
-      ["collect", "--shards", "two"],
-      "--shards two: must be the number of collectors",
-    ],
+    ["an invalid number of shards", ["collect", "--shards", "two"], "--shards two: must be the number of collectors"],
     ["an unknown state", ["explain", "--state", "foo"], "Allowed choices are active, idle, waiting"],
     [
       "an unknown dimension",

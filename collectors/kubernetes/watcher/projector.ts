@@ -192,19 +192,19 @@ function withHealth(
   atMillis: number,
 ): FactBody<WorkloadFact> {
   if (fact.evidence.every(({ by }) => by !== "status")) return fact;
-  const evidence = fact.evidence.map((said): DeviceEvidence => {
-    if (said.by !== "status") return said;
+  const evidence = fact.evidence.map((entry): DeviceEvidence => {
+    if (entry.by !== "status") return entry;
     const before = former?.evidence.find(
-      (other): other is Status => other.by === "status" && isSameDevice(other, said),
+      (other): other is Status => other.by === "status" && isSameDevice(other, entry),
     );
     const spells = before?.unhealthy ?? [];
     const open = spells.at(-1)?.until === undefined ? spells.at(-1) : undefined;
-    const isUnhealthy = said.isUnhealthy === true;
-    if (isUnhealthy === (open !== undefined)) return spells.length === 0 ? said : { ...said, unhealthy: spells };
+    const isUnhealthy = entry.isUnhealthy === true;
+    if (isUnhealthy === (open !== undefined)) return spells.length === 0 ? entry : { ...entry, unhealthy: spells };
     const unhealthy = isUnhealthy
       ? [...spells, { from: atMillis }]
       : [...spells.slice(0, -1), { ...open!, until: atMillis }];
-    return { ...said, unhealthy };
+    return { ...entry, unhealthy };
   });
   return { ...fact, evidence };
 }

@@ -25,7 +25,7 @@ export function amountsOf({ memoryMiB = 0, memoryPercent = 0, coresPercent = 0 }
 
 /** Returns the part of a GPU that a scheduler's annotations give a pod, summed over its containers. */
 export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmounts | undefined {
-  const entries = pod.evidence.flatMap((said) => (said.by === "annotation" && said.uuid === uuid ? [said] : []));
+  const entries = pod.evidence.flatMap((entry) => (entry.by === "annotation" && entry.uuid === uuid ? [entry] : []));
   if (entries.length === 0) return undefined;
   return {
     memoryMiB: entries.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0),

@@ -48,7 +48,7 @@ function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAs
     const instance = givenInstance(pod);
     if (instance !== undefined && devices.some((slotDevice) => isInstanceOf(slotDevice.device, instance)))
       return { ask };
-    const named = pod.evidence.find((said) => said.by === "annotation");
+    const named = pod.evidence.find((entry) => entry.by === "annotation");
     const amounts = named === undefined ? undefined : annotated(pod, named);
     return { ask, each: { what: "vgpu", ...amountsOf(amounts ?? ask) } };
   }

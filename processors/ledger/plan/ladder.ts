@@ -147,10 +147,10 @@ function heldOf(record: NodeRecord, { pod, pods, slotDevice, isReplica, devices,
 
 /** Returns the pod's status entry of a GPU. */
 function statusOf({ evidence }: Holding, { uuid, gpu, pciBusId }: Device): Status | undefined {
-  return evidence.find((said): said is Status => {
-    if (said.by !== "status" || said.instance !== undefined) return false;
-    if (said.uuid !== undefined) return said.uuid === uuid;
-    return said.pciBusId === undefined ? String(said.gpuIndex) === gpu : said.pciBusId === pciBusId;
+  return evidence.find((entry): entry is Status => {
+    if (entry.by !== "status" || entry.instance !== undefined) return false;
+    if (entry.uuid !== undefined) return entry.uuid === uuid;
+    return entry.pciBusId === undefined ? String(entry.gpuIndex) === gpu : entry.pciBusId === pciBusId;
   });
 }
 
@@ -201,8 +201,8 @@ function strangersOn(slots: readonly FilledSlot[], slotDevice: SlotDevice, at: n
 
 /** Returns the pods that share the GPU of a reservation pod. */
 function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
-  const groups = new Set(evidence.flatMap((said) => (said.by === "reservation" ? [said.group] : [])));
-  return pods.filter((pod) => pod.evidence.some((said) => said.by === "group" && groups.has(said.group)));
+  const groups = new Set(evidence.flatMap((entry) => (entry.by === "reservation" ? [entry.group] : [])));
+  return pods.filter((pod) => pod.evidence.some((entry) => entry.by === "group" && groups.has(entry.group)));
 }
 
 function momentOfNode({ node: name }: NodeRecord, node: NodeHoldings, at: number): Moment {

@@ -11,7 +11,7 @@ export type WrittenCells = readonly (string | null)[];
 export interface Violation {
   readonly rule: string;
   /** The rule, in a sentence. */
-  readonly says: string;
+  readonly text: string;
   readonly column: string;
   /** The number of the row, from 1; 0 for the headers; the last row's number for an error of all rows together. */
   readonly row: number;
@@ -30,7 +30,7 @@ export interface CheckOutcome {
 }
 
 /** The limit of violations with their position. */
-const MOST_TOLD = 20;
+const MOST_LISTED = 20;
 
 /** All rules of single rows. */
 export const ROW_CHECKS: readonly RowRule[] = [...COLUMN_RULES, ...ROW_RULES];
@@ -45,10 +45,10 @@ export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: E
   let heads: readonly string[] | undefined;
   let rows = 0;
   let key = "";
-  const report = (rule: { readonly id: string; readonly says: string }, column: string, found: string | null): void => {
+  const report = (rule: { readonly id: string; readonly text: string }, column: string, found: string | null): void => {
     count += 1;
-    if (violations.length < MOST_TOLD)
-      violations.push({ rule: rule.id, says: rule.says, column, row: rows, key, found });
+    if (violations.length < MOST_LISTED)
+      violations.push({ rule: rule.id, text: rule.text, column, row: rows, key, found });
   };
   const looks = FILE_RULES.map((rule) => ({ rule, look: rule.begin(expected) }));
   for await (const cells of lines) {
@@ -75,9 +75,9 @@ export async function checkFocus(lines: AsyncIterable<WrittenCells>, expected: E
   return { rows, count, violations };
 }
 
-const CELLS = { id: "cells", says: "a row has one cell for each header" };
-const COLUMNS = { id: "columns", says: "each column that FOCUS requires exists exactly once" };
-const CUSTOM = { id: "custom-columns", says: "columns that are not in FOCUS begin with x_ and come last" };
+const CELLS = { id: "cells", text: "a row has one cell for each header" };
+const COLUMNS = { id: "columns", text: "each column that FOCUS requires exists exactly once" };
+const CUSTOM = { id: "custom-columns", text: "columns that are not in FOCUS begin with x_ and come last" };
 const NEEDED: readonly string[] = [...NEVER_NULL, ...ALWAYS_THERE];
 const KNOWN: ReadonlySet<string> = new Set([...NEEDED, ...NEVER_NULL_IF_PRESENT, ...CONDITIONAL]);
 

@@ -17,7 +17,7 @@ export class FocusCheckError extends Error {
 }
 
 /** Returns a violation as a sentence with the row, the column, the rule and the value. */
-export function violationSentence({ rule, says, column, row, key, found }: Violation): string {
+export function violationSentence({ rule, text, column, row, key, found }: Violation): string {
   const where = row === 0 ? "heads" : `row ${row} (${key})`;
-  return `${where}, ${column}: ${says} [${rule}]; found ${found === null ? "null" : JSON.stringify(found)}`;
+  return `${where}, ${column}: ${text} [${rule}]; found ${found === null ? "null" : JSON.stringify(found)}`;
 }

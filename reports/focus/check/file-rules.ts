@@ -23,7 +23,7 @@ export const FILE_RULES: readonly FileRule[] = [
   {
     id: "ratios",
     columns: ["AllocatedMethodDetails", ...ORIGIN],
-    says: "the rows of an origin are adjacent, and their ratios sum to 1",
+    text: "the rows of an origin are adjacent, and their ratios sum to 1",
     begin: ({ isWhole }) => {
       const column = "AllocatedMethodDetails";
       let origin: string | undefined;
@@ -51,7 +51,7 @@ export const FILE_RULES: readonly FileRule[] = [
   {
     id: "sums",
     columns: ["ListCost", "ContractedCost", "EffectiveCost", "x_GpuHours", "x_PowerCost", "x_Lines"],
-    says: "the sum of a column equals the sum in a report of the same question",
+    text: "the sum of a column equals the sum in a report of the same question",
     begin: ({ sums }) => {
       const found = new Map(Object.keys(sums).map((column) => [column, 0n]));
       return {

@@ -12,7 +12,7 @@ function product(cost: string, price: string): RowRule {
   return {
     id: `${cost}-product`,
     columns: [cost, price, quantity],
-    says: `${cost} is ${price} × ${quantity}, within 10⁻⁹`,
+    text: `${cost} is ${price} × ${quantity}, within 10⁻⁹`,
     brokenIn: (row) => {
       const [total, each, count] = [decimalIn(row[cost]), decimalIn(row[price]), decimalIn(row[quantity])];
       if (total === undefined || each === undefined || count === undefined) return undefined;
@@ -27,7 +27,7 @@ function together(one: string, other: string): RowRule {
   return {
     id: `${one}-with-${other}`,
     columns: [one, other],
-    says: `${one} is null if and only if ${other} is null`,
+    text: `${one} is null if and only if ${other} is null`,
     brokenIn: (row) => (isNull(row, one) === isNull(row, other) ? undefined : one),
   };
 }
@@ -37,7 +37,7 @@ function nullWithout(needed: string, ...columns: readonly string[]): RowRule {
   return {
     id: `null-without-${needed}`,
     columns: [...columns, needed],
-    says: `the column is null if ${needed} is null`,
+    text: `the column is null if ${needed} is null`,
     brokenIn: (row) => (isNull(row, needed) ? columns.find((column) => !isNull(row, column)) : undefined),
   };
 }
@@ -76,13 +76,13 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "priced-use",
     columns: [...PRICED, "ChargeCategory", "ChargeClass"],
-    says: "the column is not null for usage and purchases that are not corrections",
+    text: "the column is not null for usage and purchases that are not corrections",
     brokenIn: (row) => (isPaidUse(row) ? PRICED.find((column) => isNull(row, column)) : undefined),
   },
   {
     id: "consumed-use",
     columns: [...CONSUMED, "ChargeCategory"],
-    says: "the column is null for rows that are not usage, and not null for usage that is not a correction",
+    text: "the column is null for rows that are not usage, and not null for usage that is not a correction",
     brokenIn: (row) => {
       if (row["ChargeCategory"] !== "Usage") return CONSUMED.find((column) => !isNull(row, column));
       return isPaidUse(row) ? CONSUMED.find((column) => isNull(row, column)) : undefined;
@@ -91,13 +91,13 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "unit-price-sign",
     columns: UNIT_PRICES,
-    says: "a unit price is not negative",
+    text: "a unit price is not negative",
     brokenIn: (row) => UNIT_PRICES.find((column) => (decimalIn(row[column]) ?? 0n) < 0n),
   },
   {
     id: "billing-month",
     columns: ["BillingPeriodStart", "BillingPeriodEnd"],
-    says: "a billing period is a UTC calendar month",
+    text: "a billing period is a UTC calendar month",
     brokenIn: (row) => {
       const [start, end] = [row["BillingPeriodStart"] ?? "", row["BillingPeriodEnd"] ?? ""];
       const next = new Date(start);
@@ -109,14 +109,14 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "charge-period",
     columns: ["ChargePeriodStart", "ChargePeriodEnd"],
-    says: "a charge period ends after it begins",
+    text: "a charge period ends after it begins",
     brokenIn: ({ ChargePeriodStart: start, ChargePeriodEnd: end }) =>
       start && end && Date.parse(start) >= Date.parse(end) ? "ChargePeriodEnd" : undefined,
   },
   {
     id: "tags-once",
     columns: ["AllocatedTags", "Tags"],
-    says: "AllocatedTags has no key of Tags",
+    text: "AllocatedTags has no key of Tags",
     brokenIn: (row) => {
       const keys = new Set(pairsIn(row["Tags"])?.map(([key]) => key));
       return pairsIn(row["AllocatedTags"])?.some(([key]) => keys.has(key)) === true ? "AllocatedTags" : undefined;
@@ -125,7 +125,7 @@ export const ROW_RULES: readonly RowRule[] = [
   {
     id: "allocated-to",
     columns: ["AllocatedResourceId", "x_Payer", "x_Attribution"],
-    says: "a cost without a holder and without a paying team has no allocated resource; all other costs have one",
+    text: "a cost without a holder and without a paying team has no allocated resource; all other costs have one",
     brokenIn: (row) => {
       if (isNull(row, "x_Payer")) return undefined;
       const isSomebodys = ["holder", "owner"].includes(row["x_Payer"]!) || !isNull(row, "x_Attribution");

@@ -7,7 +7,7 @@ export interface RowRule {
   /** The columns of the rule. */
   readonly columns: readonly string[];
   /** The rule, in a sentence. */
-  readonly says: string;
+  readonly text: string;
   /** Returns the column in which a row breaks the rule; undefined if the row follows it. */
   readonly brokenIn: (row: WrittenRow) => string | undefined;
 }
@@ -16,7 +16,7 @@ export interface RowRule {
 export interface FileRule {
   readonly id: string;
   readonly columns: readonly string[];
-  readonly says: string;
+  readonly text: string;
   /** Begins the check of a file. */
   readonly begin: (expected: Expected) => FileLook;
 }

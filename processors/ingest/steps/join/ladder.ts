@@ -131,8 +131,8 @@ function known(
 
 /** Returns the pods that share the GPU of a reservation pod. */
 function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
-  const groups = new Set(evidence.flatMap((said) => (said.by === "reservation" ? [said.group] : [])));
-  return pods.filter((pod) => pod.evidence.some((said) => said.by === "group" && groups.has(said.group)));
+  const groups = new Set(evidence.flatMap((entry) => (entry.by === "reservation" ? [entry.group] : [])));
+  return pods.filter((pod) => pod.evidence.some((entry) => entry.by === "group" && groups.has(entry.group)));
 }
 
 /** Returns a holder that stands for pods, which are sorted by namespace and name; undefined if there are none. */

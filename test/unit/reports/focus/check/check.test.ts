@@ -37,7 +37,7 @@ describe("the check of a FOCUS file", () => {
       violations: [
         {
           rule: "allowed-word",
-          says: "the value is one of the values that FOCUS allows",
+          text: "the value is one of the values that FOCUS allows",
           column: "PricingCategory",
           row: 2,
           key: "2026-03-02T00:00:00Z prod/gpu-a/0 unallocated",

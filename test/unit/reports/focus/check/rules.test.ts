@@ -119,7 +119,7 @@ describe("a rule of FOCUS", () => {
   });
 
   it("has a sentence for the rule, and its columns", () => {
-    expect(ROW_CHECKS.every(({ says, columns }) => says !== "" && columns.length > 0)).toBe(true);
+    expect(ROW_CHECKS.every(({ text, columns }) => text !== "" && columns.length > 0)).toBe(true);
     expect(new Set(ROW_CHECKS.map(({ id }) => id)).size).toBe(ROW_CHECKS.length);
   });
 
