@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { Logger } from "pino";
-import { createBackOff } from "../back-off.ts";
+import { keepRunning, runningChild, type RunningProcess } from "./keep-running.ts";
 
 /** A child process that is kept alive. */
 export interface SupervisedChild {
@@ -14,14 +14,13 @@ export interface SupervisedChild {
   stop(): Promise<void>;
 }
 
-const BACK_OFF = { firstMillis: 200, longestMillis: 10_000 };
-/** A child that lived this long is restarted at once. */
-const STEADY_MILLIS = 30_000;
+interface RunningChild extends RunningProcess {
+  readonly child: ChildProcess;
+}
 
-/**
- * Starts a child and restarts it whenever it ends, with growing pauses while it does not live long. `start` creates the process. Its IPC
- * messages go to `onMessage`.
- */
+const PAUSES = { firstMillis: 200, longestMillis: 10_000 };
+
+/** Starts a child and keeps it running. `start` creates the process. Its IPC messages go to `onMessage`. */
 export function superviseChild(options: {
   readonly name: string;
   readonly start: () => ChildProcess;
@@ -29,55 +28,36 @@ export function superviseChild(options: {
   readonly graceMillis: number;
   readonly logger: Logger;
 }): SupervisedChild {
-  const { name, start, onMessage, graceMillis, logger } = options;
-  let restarts = 0;
-  const backOff = createBackOff(BACK_OFF);
-  let stopping = false;
-  let child: ChildProcess | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  const { name, onMessage, graceMillis } = options;
+  const logger = options.logger.child({ child: name });
 
-  function launch(): void {
-    const startedAt = performance.now();
-    const launched = start();
-    child = launched;
-    launched.on("message", onMessage);
-    launched.on("error", (error) => logger.error({ err: error, child: name }, "a child process failed"));
-    launched.once("exit", (code, signal) => {
-      child = undefined;
-      if (stopping) return;
-      restarts += 1;
-      if (performance.now() - startedAt > STEADY_MILLIS) backOff.reset();
-      const againInMillis = backOff.next();
-      logger.warn({ child: name, code, signal, againInMillis }, "a child process ended");
-      timer = setTimeout(launch, againInMillis);
-    });
+  function launch(): RunningChild {
+    const child = options.start();
+    child.on("message", onMessage);
+    child.on("error", (error) => logger.error({ err: error }, "a child process failed"));
+    return { child, ...runningChild(child, () => child.kill("SIGTERM"), graceMillis) };
   }
-  launch();
+
+  const kept = keepRunning(launch(), {
+    start: async () => launch(),
+    pauses: PAUSES,
+    onEnded: (reason) => logger.warn({ reason }, "a child process ended; it is started again"),
+    onRestarted: (restarts) => logger.info({ restarts }, "a child process is started again"),
+    onStartFailed: (error) => logger.error({ err: error }, "a child process could not be started again"),
+  });
 
   return {
     name,
     get restarts() {
-      return restarts;
+      return kept.restarts;
     },
     get processId() {
-      return child?.pid;
+      return kept.current?.child.pid;
     },
     send(message) {
+      const child = kept.current?.child;
       if (child?.connected === true) child.send(message);
     },
-    async stop() {
-      stopping = true;
-      clearTimeout(timer);
-      const last = child;
-      if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
-      await new Promise<void>((resolve) => {
-        const kill = setTimeout(() => last.kill("SIGKILL"), graceMillis);
-        last.once("exit", () => {
-          clearTimeout(kill);
-          resolve();
-        });
-        last.kill("SIGTERM");
-      });
-    },
+    stop: () => kept.stop(),
   };
 }

@@ -1,7 +1,6 @@
 /** Keeps the embedded store running: starts its process, restarts it when it dies, and stops it. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Logger } from "pino";
 
@@ -9,7 +8,7 @@ import type { FromStoreProcess, StoreProcessOptions, ToStoreProcess } from "./ch
 import { loadOrCreateUser, type StoreUser } from "./credentials.ts";
 import { storeThreadPoolSize } from "./lane.ts";
 import { storeFolder } from "./store-folder.ts";
-import { createBackOff } from "../../back-off.ts";
+import { keepRunning, runningChild, type RunningProcess } from "../../lifecycle/keep-running.ts";
 import { StoreError } from "../store-error.ts";
 
 /** The settings of the supervisor. */
@@ -47,11 +46,9 @@ export interface EmbeddedStore {
   stop(): Promise<void>;
 }
 
-const backOffBounds = { firstMillis: 100, longestMillis: 5_000 };
-/** A process that ran at least this long before it died is restarted at once. */
-const steadyMillis = 30_000;
-const stopPatienceMillis = 4_000;
-const keptErrorLines = 20;
+const PAUSES = { firstMillis: 100, longestMillis: 5_000 };
+const STOP_MILLIS = 4_000;
+const MOST_ERROR_LINES = 20;
 
 /**
  * Starts the store and resolves when it answers. Fails with a {@link StoreError}: `folder-locked` if another process holds the folder,
@@ -61,75 +58,38 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   const { logger } = options;
   const user = loadOrCreateUser(storeFolder(options.folder).credentialsFile);
   const startTimeoutMillis = options.startTimeoutMillis ?? 60_000;
-  const stopping = new AbortController();
-  let restarts = 0;
 
-  let current: StoreProcess | undefined = await startProcess(options, options.port ?? 0, startTimeoutMillis);
-  const { port, version } = current;
-  const watch = keepRunning(current);
-
-  async function keepRunning(first: StoreProcess): Promise<void> {
-    const backOff = createBackOff(backOffBounds);
-    let lives = first;
-    for (;;) {
-      const startedAt = performance.now();
-      const reason = await lives.ended;
-      current = undefined;
-      if (stopping.signal.aborted) return;
-      logger.error({ reason, restarts }, "the embedded store's process died; it is started again");
-      if (performance.now() - startedAt > steadyMillis) backOff.reset();
-      const again = await startAgain();
-      if (again === undefined) return;
-      lives = again;
-      current = again;
-      restarts += 1;
-      logger.info({ restarts, processId: again.processId }, "the embedded store answers again");
+  const first = await startProcess(options, options.port ?? 0, startTimeoutMillis);
+  const { port, version } = first;
+  const kept = keepRunning(first, {
+    start: () => startProcess(options, port, startTimeoutMillis),
+    pauses: PAUSES,
+    onEnded: (reason) => logger.error({ reason }, "the embedded store's process died; it is started again"),
+    onRestarted(restarts) {
+      logger.info({ restarts }, "the embedded store answers again");
       options.onRestart?.(restarts);
-    }
-
-    async function startAgain(): Promise<StoreProcess | undefined> {
-      while (!stopping.signal.aborted) {
-        const backOffMillis = backOff.next();
-        await sleep(backOffMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
-        if (stopping.signal.aborted) return undefined;
-        try {
-          const started = await startProcess(options, port, startTimeoutMillis);
-          // `stop` may have been called in the meantime. It did not see this process, so this code stops it.
-          if (!stopping.signal.aborted) return started;
-          await started.stop();
-        } catch (error) {
-          logger.error({ err: error, backOffMillis }, "the embedded store could not be started again");
-        }
-      }
-      return undefined;
-    }
-  }
+    },
+    onStartFailed: (error) => logger.error({ err: error }, "the embedded store could not be started again"),
+  });
 
   return {
     url: `http://127.0.0.1:${port}`,
     version,
     user,
     get restarts() {
-      return restarts;
+      return kept.restarts;
     },
     get processId() {
-      return current?.processId;
+      return kept.current?.processId;
     },
-    async stop() {
-      stopping.abort();
-      await current?.stop();
-      await watch;
-    },
+    stop: () => kept.stop(),
   };
 }
 
-interface StoreProcess {
+interface StoreProcess extends RunningProcess {
   readonly port: number;
   readonly version: string;
   readonly processId: number;
-  /** Resolves with the exit code or signal of the process. */
-  readonly ended: Promise<string>;
-  stop(): Promise<void>;
 }
 
 async function startProcess(
@@ -146,16 +106,7 @@ async function startProcess(
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const output = collectOutput(child, options.logger);
-  const ended = new Promise<string>((resolve) => {
-    child.once("exit", (code, signal) => resolve(signal ?? `exit ${code}`));
-    child.once("error", (error) => resolve(error.message));
-  });
-  const stop = async (): Promise<void> => {
-    send(child, { kind: "stop" });
-    const patience = setTimeout(() => child.kill("SIGKILL"), stopPatienceMillis);
-    await ended;
-    clearTimeout(patience);
-  };
+  const { ended, stop } = runningChild(child, () => send(child, { kind: "stop" }), STOP_MILLIS);
 
   send(child, { kind: "start", options: processOptions(options, port) });
   const timeout = AbortSignal.timeout(startTimeoutMillis);
@@ -176,13 +127,13 @@ async function startProcess(
   throw startFailure(options.folder, outcome.kind === "failed" ? outcome.message : "it has no process", output());
 }
 
-function startFailure(folder: string, message: string, said: string): StoreError {
-  if (/Cannot lock file/.test(said)) {
+function startFailure(folder: string, message: string, output: string): StoreError {
+  if (/Cannot lock file/.test(output)) {
     return new StoreError("folder-locked", `The store's folder ${folder} is in use by another process.`, {
       retriable: true,
     });
   }
-  return new StoreError("unavailable", `The embedded store did not start: ${message}. Its output: ${said}`, {
+  return new StoreError("unavailable", `The embedded store did not start: ${message}. Its output: ${output}`, {
     retriable: true,
   });
 }
@@ -205,7 +156,7 @@ function collectOutput(child: ChildProcess, logger: Logger): () => string {
       for (const line of text.split("\n")) {
         if (line.trim() === "") continue;
         lines.push(line);
-        if (lines.length > keptErrorLines) lines.shift();
+        if (lines.length > MOST_ERROR_LINES) lines.shift();
         logger.warn({ line }, "output of the embedded store's process");
       }
     });
