@@ -40,8 +40,8 @@ export async function arePassed(plays: readonly PlayFiles[]): Promise<readonly b
   const passed = new Set(
     stdout
       .split(/^Unit Testing: +/m)
-      .filter((section) => section.includes("SUCCESS"))
-      .map((section) => section.slice(0, section.indexOf("\n"))),
+      .filter((said) => said.includes("SUCCESS"))
+      .map((said) => said.slice(0, said.indexOf("\n"))),
   );
   return plays.map((_, index) => passed.has(testName(index)));
 }
