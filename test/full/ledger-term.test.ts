@@ -44,7 +44,7 @@ describe("the ledger of a term, at length", () => {
     expect(errors).toEqual([]);
   });
 
-  it("charges hours by other rules that could not be charged at first, though that left no trace", async () => {
+  it("charges hours by new rules if they could not be charged at first, even if that left no trace", async () => {
     const { store, errors, rules, begin, done } = await startTerm("term_recharge");
     await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
     const others: LedgerRules = { ...rules, hash: "others" };

@@ -220,7 +220,7 @@ describe("a pod's queue and gang", () => {
   });
 });
 
-describe("the rest of a pod", () => {
+describe("other fields of a pod", () => {
   it("are the configured labels, from its nearest owner if the pod lacks them, and the data for the placement", () => {
     const options = {
       ...ALONE,

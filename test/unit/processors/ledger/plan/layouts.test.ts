@@ -101,7 +101,7 @@ describe("instances that were created between two samples", () => {
     expect(cutAt({ pod: podFrom(40), others: ELSEWHERE })).toBe(60);
   });
 
-  it("count from the binding of a pod that has a label on one of them at any time", () => {
+  it("count from the binding of a pod that has one of them by a label, at any time", () => {
     expect(cutAt({ pod: podFrom(40), others: ELSEWHERE, proven: [PROVEN] })).toBe(40);
     expect(cutAt({ pod: podFrom(40), others: ELSEWHERE, proven: [{ ...PROVEN, slot: 1, part: "1" }] })).toBe(60);
   });
