@@ -224,7 +224,7 @@ export function describeSharing(make: () => BusMake, bus: () => Bus): void {
       await child.kill();
     });
 
-    it("a paused partition hands over no message, and a handler's current work ends first", async () => {
+    it("a paused partition hands over no message, and a partition waits for its busy handler", async () => {
       const topic = newTopic({ partitions: 2 });
       await bus().declare([topic]);
       const received: number[] = [];

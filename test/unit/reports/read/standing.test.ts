@@ -18,7 +18,7 @@ const target = (name: string, secondsAgo: number, given: Partial<ScrapedTarget> 
 const names = (targets: readonly ScrapedTarget[]): readonly string[] => targets.map((each) => each.target);
 
 describe("the standing of targets", () => {
-  it("is gone after ten intervals if another target of the node answers, and late before that and without one", () => {
+  it("is gone after ten intervals if another target of the node answers, and otherwise late", () => {
     const { bad, gone } = standingOf(
       [
         target("new", 10),
