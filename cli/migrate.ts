@@ -41,7 +41,7 @@ function hashOfPassword(file: string): string {
   } catch (error) {
     throw wrong(errorText(error));
   }
-  if (password === "") throw wrong("there is no password in it");
+  if (password === "") throw wrong("the file has no password");
   return createHash("sha256").update(password).digest("hex");
 }
 

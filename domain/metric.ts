@@ -85,7 +85,7 @@ export const METRICS: readonly Metric[] = [
   gauge("gpu", "sm_clock_hertz", "clock of the SMs"),
   gauge("gpu", "memory_clock_hertz", "clock of the memory"),
   gauge("gpu", "gpu_temperature_celsius", "temperature of the GPU"),
-  gauge("gpu", "memory_temperature_celsius", "temperature of the memory; absent where the GPU cannot tell"),
+  gauge("gpu", "memory_temperature_celsius", "temperature of the memory; absent if the GPU does not measure it"),
   gauge("gpu", "slowdown_temperature_celsius", "temperature at which the hardware slows down"),
   gauge("gpu", "shutdown_temperature_celsius", "temperature at which the hardware shuts down"),
   gauge("gpu", "max_operating_temperature_celsius", "highest temperature for steady work"),
@@ -96,7 +96,7 @@ export const METRICS: readonly Metric[] = [
   gauge("gpu", "clocks_event_reasons", "bit mask of the reasons for which clocks are held down"),
   counter("gpu", "power_violation_seconds", "time spent slowed by the power limit"),
   counter("gpu", "thermal_violation_seconds", "time spent slowed by heat"),
-  gauge("gpu", "xid_code", "code of the last XID, latched; 0 where none was"),
+  gauge("gpu", "xid_code", "code of the last XID, latched; 0 if there was none"),
   counter("gpu", "ecc_sbe_volatile_total", "single-bit errors since the driver was loaded"),
   counter("gpu", "ecc_dbe_volatile_total", "double-bit errors since the driver was loaded"),
   counter("gpu", "ecc_sbe_aggregate_total", "single-bit errors of the board's life"),
@@ -117,7 +117,7 @@ export const METRICS: readonly Metric[] = [
   counter("gpu", "nvlink_crc_data_errors_total", "NVLink data CRC errors"),
   counter("gpu", "nvlink_replay_errors_total", "NVLink retries"),
   counter("gpu", "nvlink_recovery_errors_total", "NVLink recoveries"),
-  gauge("gpu", "vgpu_license_state", "1 where the vGPU is licensed"),
+  gauge("gpu", "vgpu_license_state", "1 if the vGPU is licensed"),
 ];
 
 /** The canonical metrics by name. */

@@ -17,7 +17,7 @@ export const LINK_ALERTS: readonly AlertDefinition[] = [
     name: "GPUNVLinkErrors",
     counters: [["nvlink_recovery_errors_total", "nvlink_crc_flit_errors_total"]],
     forMillis: 5 * MINUTE_MILLIS,
-    parameters: { crcPerSecond: number(100, 0, 1e6, "CRC errors a second that are taken for normal") },
+    parameters: { crcPerSecond: number(100, 0, 1e6, "CRC errors per second that are normal") },
     expr: (_, { crcPerSecond }) => `gpu:nvlink_recovery_errors:increase15m > 0
 or
 gpu:nvlink_crc_errors:rate5m > ${crcPerSecond}`,
@@ -30,7 +30,7 @@ gpu:nvlink_crc_errors:rate5m > ${crcPerSecond}`,
     name: "GPUPCIeReplayHigh",
     counters: [["pcie_replay_total"]],
     forMillis: 15 * MINUTE_MILLIS,
-    parameters: { perMinute: number(8, 0, 1e6, "retries a minute that are taken for normal") },
+    parameters: { perMinute: number(8, 0, 1e6, "retries per minute that are normal") },
     expr: (_, { perMinute }) => `gpu:pcie_replays:rate5m * 60 > ${perMinute}`,
     summary: "The PCIe link of a GPU retries often.",
     description:

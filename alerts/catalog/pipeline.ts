@@ -46,7 +46,7 @@ export const PIPELINE_ALERTS: readonly AlertDefinition[] = [
     ...warning,
     name: "GPULedgerStale",
     forMillis: 10 * MINUTE_MILLIS,
-    parameters: { seconds: number(120, 1, 86_400, "seconds from a scrape to its rows, of the slowest hundredth") },
+    parameters: { seconds: number(120, 1, 86_400, "seconds from a scrape to its rows, 99th percentile") },
     expr: (options, { seconds }) =>
       `histogram_quantile(0.99, sum by (le) (rate(${own(options, "freshness_seconds_bucket")}[10m]))) > ${seconds}`,
     summary: "Samples reach the store late.",
@@ -153,7 +153,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     ...warning,
     name: "GPULedgerUnownedShareHigh",
     forMillis: 60 * MINUTE_MILLIS,
-    parameters: { share: ratio(0.1, "part of the cost that nobody is named for") },
+    parameters: { share: ratio(0.1, "part of the cost without an owner") },
     expr: (options, { share }) => `sum by (job) (${own(options, "team_cost_per_hour", 'team="unowned"')})
 / on (job) sum by (job) (${own(options, "team_cost_per_hour")}) > ${share}`,
     summary: "Much of the cost has no owner.",

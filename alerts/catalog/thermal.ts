@@ -99,7 +99,9 @@ gpu:hw_thermal_events:count >= ${events}`;
     severity: "warning",
     notify: "ticket",
     forMillis: 10 * MINUTE_MILLIS,
-    parameters: { distance: number(2, 0, 30, "degrees below the highest temperature for the memory's steady work") },
+    parameters: {
+      distance: number(2, 0, 30, "degrees below the highest temperature for continuous operation of the memory"),
+    },
     expr: (options, { distance }) =>
       `gpu:memory_temperature:celsius >= ${on(keysOf(options).gpu)} gpu:memory_max_operating_temperature:celsius - ${distance}`,
     summary: "The memory of a GPU is too warm.",
@@ -112,7 +114,7 @@ gpu:hw_thermal_events:count >= ${events}`;
     severity: "warning",
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,
-    parameters: { threshold: number(85, 40, 120, "degrees, of GPUs whose own limit is not known") },
+    parameters: { threshold: number(85, 40, 120, "degrees, for GPUs without a known limit") },
     expr: (options, { threshold }) => {
       const onGpu = on(keysOf(options).gpu);
       return `(

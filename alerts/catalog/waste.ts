@@ -18,8 +18,8 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     subject: "pod",
     forMillis: 10 * MINUTE_MILLIS,
     parameters: {
-      threshold: ratio(IDLE_RATIO, "activity below which a GPU does nothing: the largest of an hour"),
-      ageMinutes: number(90, 60, 10_080, "minutes that a pod may take to begin"),
+      threshold: ratio(IDLE_RATIO, "highest activity of an hour below which a GPU is idle"),
+      ageMinutes: number(90, 60, 10_080, "minutes that a pod has to start its work"),
     },
     expr: (options, { threshold, ageMinutes }) =>
       wanted(
@@ -79,9 +79,9 @@ ${unlessResumed(options)}`,
     subject: "pod",
     forMillis: 30 * MINUTE_MILLIS,
     parameters: {
-      p95: ratio(0.5, "activity that 95 % of six hours' samples stay below"),
-      mean: ratio(0.15, "average activity over six hours"),
-      idle: ratio(IDLE_RATIO, "activity below which a pod does nothing, which GPUAllocatedIdle tells"),
+      p95: ratio(0.5, "95th percentile of the activity over 6 hours"),
+      mean: ratio(0.15, "average activity over 6 hours"),
+      idle: ratio(IDLE_RATIO, "activity below which a pod is idle: GPUAllocatedIdle fires for it instead"),
     },
     expr: (options, { p95, mean, idle }) =>
       wanted(
@@ -103,8 +103,8 @@ ${unlessResumed(options)}`,
     subject: "pod",
     forMillis: 30 * MINUTE_MILLIS,
     parameters: {
-      idle: ratio(IDLE_RATIO, "activity of the GPU that does nothing: the largest of a quarter of an hour"),
-      busy: ratio(0.3, "average activity of the one that works"),
+      idle: ratio(IDLE_RATIO, "highest activity of 15 minutes below which a GPU is idle"),
+      busy: ratio(0.3, "average activity of the GPU that works"),
     },
     expr: (options, { idle, busy }) => {
       const by = keysOf(options).pod.join(", ");
@@ -133,7 +133,7 @@ and on (${by}) group by (${by}) (
     sources: ["pods"],
     subject: "gpu",
     forMillis: 30 * MINUTE_MILLIS,
-    parameters: { threshold: ratio(0.1, "part of the memory that is used") },
+    parameters: { threshold: ratio(0.1, "used part of the memory") },
     expr: (options, { threshold }) => {
       const { node, device } = keysOf(options);
       return `gpu:memory_used:ratio > ${threshold}

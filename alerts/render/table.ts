@@ -6,31 +6,31 @@ import { durationText } from "../promql.ts";
 const INTRODUCTION = `# Alerts
 
 \`gpu-ledger generate alerts\` writes Prometheus' rules from one configuration ([config/alerts.example.yaml](../config/alerts.example.yaml)
-has every key, with what holds without it). What it writes without a configuration is in [deploy/prometheus](../deploy/prometheus).
+has every key with its default value). The output for the default configuration is in [deploy/prometheus](../deploy/prometheus).
 
-- **Recording rules** fold every dialect (dcgm-exporter 1.x to 4.9 and AMD's exporter, honoured or exported labels, MIG, shared GPUs)
-  into one set of series; the alerts read nothing else of exporters. \`gpu:device_activity:ratio\` is what a GPU or MIG instance
-  does, \`gpu:pod_activity:ratio\` what a pod does on it.
-- **severity** is how bad it is, **notify** who is told: \`page\` somebody at once, \`ticket\` in working hours, \`none\` nobody.
-  **gpu_topic** is the group, by which Alertmanager's routes and inhibitions know our alerts.
-- **Team, cost centre and workload** are labels of alerts about pods; alerts about GPUs say in \`held_by\` who holds it now. They come
-  from our processor, else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
-- **Opting out**: the label \`gpu-ledger/alerts: "off"\` on a pod or a namespace leaves it out of alerts about waste.
-- **Counters** in the table are those that dcgm-exporter's stock file lacks. \`gpu-ledger generate exporter-config\` writes a file with
-  all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, say which
-  alerts can't work on which exporter, and what they lack.
+- **Recording rules** convert every dialect (dcgm-exporter 1.x to 4.9 and AMD's exporter, honored or exported labels, MIG, shared GPUs)
+  into one set of series; alerts read only these series of exporters. \`gpu:device_activity:ratio\` is the activity of a GPU or MIG
+  instance, \`gpu:pod_activity:ratio\` the activity of a pod on it.
+- **severity** is the severity of the alert. **notify** is the way of notification: \`page\` is sent at any time, \`ticket\` in working
+  hours, \`none\` not at all. **gpu_topic** is the group; Alertmanager's routes and inhibitions match our alerts by it.
+- **Team, cost center and workload** are labels of alerts about pods. Alerts about GPUs have the current holder in \`held_by\`. They come
+  from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
+- **Opting out**: the label \`gpu-ledger/alerts: "off"\` on a pod or a namespace excludes it from alerts about waste.
+- **Counters** in the table are missing in dcgm-exporter's default file. \`gpu-ledger generate exporter-config\` writes a file with
+  all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, list the
+  alerts that cannot work with an exporter, and the missing counters.
 
-Each name links to what to do when it fires.
+Each name links to the runbook of the alert.
 `;
 
 const TITLES: Readonly<Record<AlertDefinition["group"], string>> = {
-  telemetry: "Is the fleet seen",
+  telemetry: "Telemetry of the fleet",
   xid: "XIDs",
   memory: "Memory and health",
   thermal: "Heat and power",
   links: "Links",
   waste: "Waste",
-  queue: "The queue",
+  queue: "Queue",
   pipeline: "gpu-ledger itself",
 };
 
@@ -44,7 +44,7 @@ const SOURCES: Readonly<Record<AlertSource, string>> = {
 export function renderAlertsPage(): string {
   const groups = ALERT_GROUPS.map((group) => {
     const rows = CATALOG.filter((each) => each.group === group).map(row);
-    return `## ${TITLES[group]}\n\n| alert | what it says | for | severity | notify | needs |\n| --- | --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`;
+    return `## ${TITLES[group]}\n\n| alert | summary | for | severity | notify | needs |\n| --- | --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`;
   });
   return `${INTRODUCTION}\n${groups.join("\n")}`;
 }

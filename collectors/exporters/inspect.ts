@@ -31,10 +31,10 @@ export interface Inspection {
 }
 
 const WHY: Readonly<Partial<Record<LineDrop, string>>> = {
-  sentinel: "the exporter's mark for a value that it does not have",
-  "not-a-number": "no finite number",
-  "out-of-range": "outside what this metric can be",
-  "unsupported-zero": "a 0 here says that the GPU cannot tell",
+  sentinel: "the exporter's marker for a missing value",
+  "not-a-number": "not a finite number",
+  "out-of-range": "outside the range of this metric",
+  "unsupported-zero": "a 0 here means that the GPU does not measure the value",
 };
 
 /** Reads a page as the collector does and explains each dropped line. Returns the failure if it is not a page of an exporter. */

@@ -52,9 +52,9 @@ export function targetOf(
   if (isIP(podIP) === 0 || podIP.includes("%"))
     return refused("address", `has the IP ${JSON.stringify(podIP)}, which is none`);
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
-    return refused("port", `has the annotation prometheus.io/port: ${JSON.stringify(port)}, which is no port`);
+    return refused("port", `has the annotation prometheus.io/port: ${JSON.stringify(port)}, which is not a port`);
   if (saidPath !== undefined && !PATH.test(saidPath))
-    return refused("path", `has the annotation prometheus.io/path: ${JSON.stringify(saidPath)}, which is no path`);
+    return refused("path", `has the annotation prometheus.io/path: ${JSON.stringify(saidPath)}, which is not a path`);
   const origin = `${asked.scheme}://${isIP(podIP) === 6 ? `[${podIP}]` : podIP}:${port}`;
   return {
     url: (saidPath === undefined ? new URL(asked.path, origin) : new URL(`${origin}${saidPath}`)).href,

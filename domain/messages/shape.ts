@@ -44,7 +44,7 @@ export function listOf(item: Shape): Shape {
 
 /** Returns the shape of a record with values of a shape. `__proto__` is not a valid name. */
 export function recordOf(shape: Shape): Shape {
-  const noName: Shape = (_, path) => `${path} is no name`;
+  const noName: Shape = (_, path) => `${path} is not a name`;
   return (value, path) =>
     isObject(value)
       ? firstProblem(Object.entries(value), (name) => (name === "__proto__" ? noName : shape), path)

@@ -36,7 +36,7 @@ export function readEntry(
   const isOwned = fields.values["owned"] !== undefined;
   const owned = isOwned ? readOwned(fields.values["owned"], [...path, "owned"], problems) : undefined;
   const needsMatch = owned === undefined || owned.machines.length === 0;
-  if (needsMatch) required(fields, "match", undefined, "what it prices, {} for everything");
+  if (needsMatch) required(fields, "match", undefined, "the priced nodes, {} for all");
   const match = readMatch(fields.values["match"] ?? {}, [...path, "match"], problems);
   const term = readTerm(fields);
   const delivered = readInteger(fields, "delivered", 1, MOST_GPUS);

@@ -41,7 +41,7 @@ export function readOwned(raw: unknown, path: Path, problems: PriceProblem[]): O
   });
   const power = readPower(fields);
   if (inServiceMillis === undefined || purchase === undefined || months === undefined) return undefined;
-  if (compare(residual, purchase) > 0) report(fields, "residual", "at most what was paid (purchase)");
+  if (compare(residual, purchase) > 0) report(fields, "residual", "at most the purchase price (purchase)");
   if (retiredMillis < inServiceMillis) report(fields, "retired", "after inService");
   const terms = { inServiceMillis, purchase, residual, months, overheadPerMonth, retiredMillis, machines };
   return power === undefined ? terms : { ...terms, power };

@@ -27,8 +27,8 @@ export function accessMode({
   if (hasTokens) return "tokens";
   if (isLoopback(listen)) return "open";
   throw new AccessError(
-    `refuses to start without authentication: other machines reach ${listen} (server.listen), and there is no token. ` +
-      "Make one with `gpu-ledger token create NAME --role administrator --for-config` and put what it prints into the " +
+    `refuses to start without authentication: other machines can reach ${listen} (server.listen), and there is no token. ` +
+      "Create one with `gpu-ledger token create NAME --role administrator --for-config` and put its output into the " +
       "configuration, or listen on 127.0.0.1",
   );
 }

@@ -93,7 +93,9 @@ function ofConfiguration({ name, role, teams, expires }: ConfiguredToken): Known
 
 /** Returns the failure of a promise within a time; undefined if it succeeds. */
 function failureOf(done: Promise<void>, millis: number): Promise<unknown> {
-  const late = new StoreError("timeout", "The store does not say in time which tokens there are.", { retriable: true });
+  const late = new StoreError("timeout", "The store did not return the tokens within the time limit.", {
+    retriable: true,
+  });
   const failed = done.then(
     () => undefined,
     (error: unknown) => error,

@@ -17,7 +17,7 @@ const PAYERS: Readonly<Record<string, string>> = {
   holder: "its holder",
   owner: "the owner of the node pool",
   platform: "the platform",
-  spread: "nobody yet (it will be spread)",
+  spread: "not known yet (it will be spread)",
 };
 
 /** Returns an explanation as text: the sum first, then its reasons, step by step. `currency` is the bill's. */

@@ -22,7 +22,7 @@ export class LinesReplacedError extends Error {
   readonly retriable = true;
 
   constructor() {
-    super("lines were charged anew and dropped while they were exported: what was written is not whole; export again");
+    super("lines were charged again and dropped during the export, so the file is not complete: export again");
     this.name = "LinesReplacedError";
   }
 }

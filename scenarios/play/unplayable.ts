@@ -31,7 +31,7 @@ function troublesOfPods(scenario: Scenario): readonly FileProblem[] {
     const devices = devicesOf(pod);
     const problems: FileProblem[] = [];
     if (pod.hpcJob === undefined && pods.some(({ node, hpcJob }) => node === pod.node && hpcJob !== undefined)) {
-      const allowed = "given for all pods of a node, or for none: where there is Kubernetes, pods are told by it";
+      const allowed = "given for all pods of a node, or for none: with Kubernetes, Kubernetes identifies the pods";
       problems.push({ key: `pods[${index}].hpcJob`, allowed });
     }
     if ("replicas" in pod.holds && devices.length > 0 && pod.holds.replicas % devices.length !== 0) {
@@ -39,23 +39,23 @@ function troublesOfPods(scenario: Scenario): readonly FileProblem[] {
       problems.push({ key: `pods[${index}].holds.replicas`, value: pod.holds.replicas, allowed });
     }
     if (pod.processActivity && devices.length === 0 && !("dra" in pod.holds)) {
-      const allowed = "given, as the exporter names the pods whose processes it tells apart";
+      const allowed = "given, because with processActivity the exporter names the pods on their devices";
       problems.push({ key: `pods[${index}].devices`, allowed });
     }
     const node = nodes.find(({ name }) => name === pod.node);
     const isShared = node !== undefined && node.sharing.strategy !== "none";
     if (isShared && "gpus" in pod.holds && claimNameOf(pod) === undefined) {
-      const allowed = "{ replicas }: its node shares its GPUs, so that whoever asks for one gets a replica";
+      const allowed = "{ replicas }: its node shares its GPUs, so a request for a GPU gets a replica";
       problems.push({ key: `pods[${index}].holds`, value: pod.holds, allowed });
     }
     if (!isShared && "replicas" in pod.holds && pod.holds.replicas > Math.max(1, devices.length)) {
-      const allowed = "on a node that shares its GPUs: on another, whoever asks for one gets all of it";
+      const allowed = "on a node that shares its GPUs: on other nodes a request for a GPU gets the whole GPU";
       problems.push({ key: `pods[${index}].holds.replicas`, value: pod.holds.replicas, allowed });
     }
     devices.forEach(({ gpu, instance }, deviceIndex) => {
       if (node === undefined || instance !== undefined) return;
       if (layoutAt(node, gpu, lifeOf(node, scenario).from).kind !== "partitions") return;
-      const allowed = "{ gpu, instance }: the GPU is cut into partitions, of which the exporter tells one by one";
+      const allowed = "{ gpu, instance }: the GPU has partitions, and the exporter reports each one";
       problems.push({ key: `pods[${index}].devices[${deviceIndex}]`, value: gpu, allowed });
     });
     return problems;

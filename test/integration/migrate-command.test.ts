@@ -63,7 +63,7 @@ describe("the command migrate", () => {
 
   it.each([
     ["nowhere", "--reader-password nowhere: ENOENT"],
-    ["empty", "--reader-password empty: there is no password in it"],
+    ["empty", "--reader-password empty: the file has no password"],
   ])("refuses the password of the file %s before it does anything", async (file, why) => {
     const outcome = await folder.run(["migrate", "--config", config, "--reader-password", file]);
     expect(outcome).toMatchObject({ code: 2, stdout: "" });

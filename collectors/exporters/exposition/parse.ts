@@ -224,7 +224,7 @@ function readValue(
   if (match[2] !== undefined && !isExemplar(match[2])) return "an exemplar that cannot be read";
   if (match[1] === undefined) return sample;
   const time = parseValue(match[1]);
-  if (time === undefined || !Number.isFinite(time)) return "a time that is no number";
+  if (time === undefined || !Number.isFinite(time)) return "a time that is not a number";
   return { ...sample, timestampMillis: Math.round(openMetrics ? time * 1000 : time) };
 }
 

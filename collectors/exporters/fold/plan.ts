@@ -232,7 +232,7 @@ function addCode({ codes }: Row, { index, sample }: Series, { column, codeLabel 
   if (Number.isSafeInteger(code)) {
     ofColumn.push({ index, code });
     codes.set(column, ofColumn);
-  } else drop(sample, "not-a-value", `its label ${codeLabel} is no code`);
+  } else drop(sample, "not-a-value", `its label ${codeLabel} is not a code`);
 }
 
 /** Returns a reading that is also limited to the largest value of its unit. */

@@ -132,7 +132,7 @@ export function createResponseParser(
       left = Number.parseInt(size[1]!, 16);
       state = left === 0 ? "trailer" : "chunk-data";
     } else if (state === "chunk-end") {
-      if (line !== "") throw notHttp("a chunk longer than it says");
+      if (line !== "") throw notHttp("a chunk longer than its declared length");
       state = "chunk-size";
     } else if (line === "") {
       state = "whole";

@@ -42,7 +42,9 @@ export function parseCount(value: unknown): Parsed {
 /** Parses a count of devices on one node or of one pod. */
 export function parseDevices(value: unknown): Parsed {
   const parsed = parseCount(value);
-  return "value" in parsed && parsed.value > MOST_COUNT ? { refused: `${shown(value)} is beyond every count` } : parsed;
+  return "value" in parsed && parsed.value > MOST_COUNT
+    ? { refused: `${shown(value)} is too large for a count` }
+    : parsed;
 }
 
 /**
@@ -69,7 +71,7 @@ export function parsePpm(value: unknown): Parsed {
   const exact = exactly(value);
   if ("refused" in exact) return exact;
   const { numerator, denominator } = exact;
-  if (numerator <= 0n || numerator > denominator) return { refused: `${shown(value)} is no part of one GPU` };
+  if (numerator <= 0n || numerator > denominator) return { refused: `${shown(value)} is not a part of one GPU` };
   const ppm = Number((numerator * 2_000_000n + denominator) / (2n * denominator));
   return ppm === 0 ? { refused: `${shown(value)} is less than a millionth of a GPU` } : { value: ppm };
 }
@@ -81,7 +83,7 @@ export function parseAmount(value: unknown): Parsed {
   const { numerator, denominator } = exact;
   if (numerator < 0n) return { refused: `${shown(value)} is less than 0` };
   const quotient = numerator / denominator;
-  if (quotient > BigInt(Number.MAX_SAFE_INTEGER)) return { refused: `${shown(value)} is beyond every count` };
+  if (quotient > BigInt(Number.MAX_SAFE_INTEGER)) return { refused: `${shown(value)} is too large for a count` };
   return { value: Number(quotient) + Number(numerator % denominator) / Number(denominator) };
 }
 
@@ -92,18 +94,18 @@ function whole(value: unknown, scaled: (exact: Exact) => bigint, what: string): 
   const numerator = scaled(exact);
   if (numerator % exact.denominator !== 0n) return { refused: `${shown(value)} is not ${what}` };
   const count = numerator / exact.denominator;
-  if (count > BigInt(Number.MAX_SAFE_INTEGER)) return { refused: `${shown(value)} is beyond every count` };
+  if (count > BigInt(Number.MAX_SAFE_INTEGER)) return { refused: `${shown(value)} is too large for a count` };
   return { value: Number(count) };
 }
 
 function exactly(value: unknown): Exact | { readonly refused: string } {
   const written = typeof value === "number" ? String(value) : value;
-  if (typeof written !== "string") return { refused: `${shown(value)} is no quantity` };
+  if (typeof written !== "string") return { refused: `${shown(value)} is not a quantity` };
   const match = written.length > MOST_CHARACTERS ? null : FORM.exec(written);
-  if (match === null) return { refused: `${shown(value)} is no quantity` };
+  if (match === null) return { refused: `${shown(value)} is not a quantity` };
   const [, sign, digits = "", fraction = "", exponent, suffix] = match;
   const power = Number(exponent ?? 0) + (suffix === undefined ? 0 : (DECIMAL_EXPONENT[suffix] ?? 0)) - fraction.length;
-  if (Math.abs(power) > MOST_EXPONENT + MOST_CHARACTERS) return { refused: `${shown(value)} is beyond every count` };
+  if (Math.abs(power) > MOST_EXPONENT + MOST_CHARACTERS) return { refused: `${shown(value)} is too large for a count` };
   const binary = suffix === undefined ? undefined : BINARY_EXPONENT[suffix];
   const mantissa = BigInt(`${digits}${fraction}`) * 2n ** BigInt(binary ?? 0);
   return {

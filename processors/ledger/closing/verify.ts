@@ -140,7 +140,7 @@ async function checkSums(
   const found = statementsOf(sums, currency);
   for (const name of Object.keys(total) as (keyof typeof total)[])
     check(`the total's ${name}`, String(total[name]), String(found.total[name]));
-  check("what nobody is named for", unowned, found.unowned);
+  check("the unowned cost", unowned, found.unowned);
 }
 
 function checkColumns(check: Check, name: string, document: Parameters<typeof columnsOf>[0], found: Columns): void {

@@ -40,7 +40,7 @@ export const TABLES: Readonly<Record<string, { readonly row: string; readonly co
     columns: typesOf(FACT_COLUMNS.cluster_facts),
   },
   label_proofs: { row: "a pod that a label has shown on a device", columns: typesOf(PROOF_COLUMNS) },
-  meter_plan: { row: "what the meter measures while it runs", columns: typesOf(PLAN_COLUMNS) },
+  meter_plan: { row: "temporary data of the meter", columns: typesOf(PLAN_COLUMNS) },
   usage_hours: {
     row: "a part of an hour in which a GPU, its holders and its machine stay the same",
     columns: typesOf([RUN_ID, ...USAGE_COLUMNS]),
@@ -59,7 +59,7 @@ export const TABLES: Readonly<Record<string, { readonly row: string; readonly co
   breaches: { row: "a sum of charges that was not exact", columns: RECORD_TABLES.breaches },
   closings: { row: "a closing of a billing period, or a dry run of one", columns: RECORD_TABLES.closings },
   closed_runs: { row: "a run that a closing has frozen", columns: RECORD_TABLES.closed_runs },
-  statements: { row: "a team and cost centre in a closed period", columns: RECORD_TABLES.statements },
+  statements: { row: "a team and cost center in a closed period", columns: RECORD_TABLES.statements },
   audit: { row: "something that a person did to money", columns: RECORD_TABLES.audit },
   access_tokens: { row: "a token that was made or revoked", columns: RECORD_TABLES.access_tokens },
   deliveries: { row: "a step in the delivery of a report", columns: RECORD_TABLES.deliveries },

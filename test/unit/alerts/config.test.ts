@@ -67,7 +67,7 @@ describe("the alerts' configuration", () => {
     [
       "a threshold out of range",
       "alerts: { HighGPUMemoryUsage: { threshold: 90 } }",
-      "alerts.HighGPUMemoryUsage.threshold (line 1): 90 is not a number from 0 to 1: part of the memory that is used",
+      "alerts.HighGPUMemoryUsage.threshold (line 1): 90 is not a number from 0 to 1: used part of the memory",
     ],
     [
       "an unknown severity",

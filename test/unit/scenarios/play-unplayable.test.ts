@@ -29,17 +29,17 @@ it.each([
   [
     "a job and a pod are on one node",
     { pods: [POD, { ...POD, name: "4711", hpcJob: "4711" }] },
-    "pods[0].hpcJob: given for all pods of a node, or for none: where there is Kubernetes, pods are told by it",
+    "pods[0].hpcJob: given for all pods of a node, or for none: with Kubernetes, Kubernetes identifies the pods",
   ],
   [
     "a pod has whole GPUs of a node that shares them",
     { nodes: [{ ...NODE, sharing: { strategy: "mps", replicas: 2 } }], pods: [POD] },
-    "pods[0].holds: { replicas }: its node shares its GPUs, so that whoever asks for one gets a replica",
+    "pods[0].holds: { replicas }: its node shares its GPUs, so a request for a GPU gets a replica",
   ],
   [
     "a pod has several replicas of a GPU that is not shared",
     { pods: [{ ...POD, holds: { replicas: 2 } }] },
-    "pods[0].holds.replicas: on a node that shares its GPUs: on another, whoever asks for one gets all of it",
+    "pods[0].holds.replicas: on a node that shares its GPUs: on other nodes a request for a GPU gets the whole GPU",
   ],
   [
     "replicas do not divide by the devices",
@@ -52,12 +52,12 @@ it.each([
   [
     "processes have values of their own on an unknown device",
     { pods: [{ ...POD, devices: undefined, processActivity: true }] },
-    "pods[0].devices: given, as the exporter names the pods whose processes it tells apart",
+    "pods[0].devices: given, because the exporter needs the devices to name the pods of processes",
   ],
   [
     "a pod has a whole GPU that is divided into partitions",
     { nodes: [{ ...NODE, partitions: { 0: 4 } }], pods: [POD] },
-    "pods[0].devices[0]: { gpu, instance }: the GPU is cut into partitions, of which the exporter tells one by one",
+    "pods[0].devices[0]: { gpu, instance }: the GPU has partitions, and the exporter reports each one",
   ],
   [
     "a gang is in two namespaces",

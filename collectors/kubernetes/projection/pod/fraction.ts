@@ -70,7 +70,7 @@ export function readFraction(pod: PodObject, remarks: Remarks): GpuAsk | undefin
   }
   const parsed = fraction === undefined ? parseMebibytes(memory) : parsePpm(fraction);
   if ("refused" in parsed || parsed.value === 0) {
-    const why = "refused" in parsed ? parsed.refused : "0 is no part of one GPU";
+    const why = "refused" in parsed ? parsed.refused : "0 is not a part of one GPU";
     remarks.push({ reason: "annotation", text: `${name}: ${why}; it is ignored.` });
     return undefined;
   }

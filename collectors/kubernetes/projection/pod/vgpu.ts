@@ -163,8 +163,8 @@ function decodeDevices(annotation: string, written: string, remarks: Remarks): A
   if (wrong.length > 0) {
     const what =
       wrong.length === 1
-        ? `"${wrong[0]}" is no device`
-        : `${wrong.length} entries are no devices, the first "${wrong[0]}"`;
+        ? `"${wrong[0]}" is not a device`
+        : `${wrong.length} entries are not devices, the first "${wrong[0]}"`;
     remarks.push({ reason: "annotation", text: `${annotation}: ${what}; its other entries are used.` });
   }
   return devices;

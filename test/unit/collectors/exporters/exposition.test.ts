@@ -98,7 +98,7 @@ describe("the reference parser of the Prometheus text format", () => {
     ['m{a="1"}', "no value"],
     ["<html>", "no metric name"],
     ["m 1 2 3", "more than a value and a time"],
-    ["m 1 later", "a time that is no number"],
+    ["m 1 later", "a time that is not a number"],
     ["half", "no value"],
     ["m-x 1", "an invalid metric name"],
   ])("lists %s as malformed, with the reason, and keeps the other lines", (line, why) => {

@@ -90,7 +90,7 @@ describe("a response", () => {
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked", "transfer-encoding"],
     ["HTTP/1.1 200 OK\r\n folded", "a header"],
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "a chunk of size"],
-    ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n", "a chunk longer than it says"],
+    ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n", "a chunk longer than its declared length"],
   ])("that begins %j is refused with a sentence", (text, why) => {
     expect(() => read(Buffer.from(`${text}\r\n\r\n`))).toThrow(why);
   });

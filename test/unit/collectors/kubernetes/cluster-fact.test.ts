@@ -356,7 +356,7 @@ describe("a cluster fact", () => {
     const { fact, remarks } = projectClusterObject(quota)!;
     expect(fact.body).toEqual({ hard: { "amd.com/gpu": 2 }, used: {} });
     expect(remarks).toEqual([
-      { reason: "quantity", text: 'hard: requests.nvidia.com/gpu: "lots" is no quantity; it is left out.' },
+      { reason: "quantity", text: 'hard: requests.nvidia.com/gpu: "lots" is not a quantity; it is left out.' },
     ]);
   });
 

@@ -282,7 +282,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     }),
     asks: [{ kind: "vgpu", scheduler: "hami", count: 1, memoryMiB: 1000 }],
     evidence: [{ by: "annotation", uuid: A, container: 0, memoryMiB: 1000, coresPercent: 0 }],
-    remarks: [/3 entries are no devices, the first "GPU-abc-1"/],
+    remarks: [/3 entries are not devices, the first "GPU-abc-1"/],
   },
   "a reservation of no GPU": {
     pod: pod({

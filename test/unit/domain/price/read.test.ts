@@ -188,7 +188,7 @@ describe("a price book", () => {
   });
 
   it.each<[string, Record<string, unknown>, string]>([
-    ["a residual above the purchase", { residual: "2" }, "owned.residual: at most what was paid"],
+    ["a residual above the purchase", { residual: "2" }, "owned.residual: at most the purchase price"],
     ["no months", { months: 0 }, "owned.months: an integer from 1"],
     ["half months", { months: "4.5" }, "owned.months: an integer from 1"],
     ["a retirement before the service", { retired: "2024-01-01" }, "owned.retired: after inService"],
