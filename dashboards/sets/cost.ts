@@ -325,7 +325,7 @@ const closed = (options: DashboardOptions): readonly Panel[] => [
           link: toPage("The statement, in every format", `/statement?period=${cell("month")}`),
         },
         { field: "team", title: "team" },
-        { field: "cost_center", title: "cost centre" },
+        { field: "cost_center", title: "cost center" },
         { field: "cost", title: "exact cost", unit: money(options), decimals: 9 },
         { field: "corrections", title: "corrections", unit: money(options), decimals: 2 },
         { field: "invoiced", title: "posted", unit: money(options), decimals: 2 },

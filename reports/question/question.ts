@@ -175,7 +175,7 @@ export function beginsWithTime({ by: [first = ""] }: Pick<ReportQuestion, "by">)
   return TIMES.has(first);
 }
 
-/** Returns a dimension as a heading for people: `Cost centre`, `run-id`. */
+/** Returns a dimension as a heading for people: `Cost center`, `run-id`. */
 export function titleOfDimension(name: string): string {
   if (name.startsWith(LABEL_DIMENSION)) return name.slice(LABEL_DIMENSION.length);
   return TITLES[name] ?? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

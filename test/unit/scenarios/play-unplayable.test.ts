@@ -52,7 +52,7 @@ it.each([
   [
     "processes have values of their own on an unknown device",
     { pods: [{ ...POD, devices: undefined, processActivity: true }] },
-    "pods[0].devices: given, because the exporter needs the devices to name the pods of processes",
+    "pods[0].devices: given, because with processActivity the exporter names the pods on their devices",
   ],
   [
     "a pod has a whole GPU that is divided into partitions",
