@@ -93,7 +93,7 @@ export function limitRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** Exporters whose utilisation called a ratio is one: their page has names of DCGM 4.7, and no value was above 1 lately. */
+/** Exporters with a real ratio in the utilisation metric that is called a ratio: their page has names of DCGM 4.7, and no recent value was above 1. */
 function baseUnits({ clusterLabel, selectors }: AlertOptions): string {
   const by = `${clusterLabel}, instance`;
   const ratio = select("DCGM_FI_DEV_GPU_UTIL_RATIO", selectors.series);
@@ -102,7 +102,7 @@ unless on (${by})
 group by (${by}) (max_over_time(${ratio}[1h]) > 1.01)`;
 }
 
-/** Where each vendor's exporters put what names a GPU, the first that is there counts, not all zeroes: AMD's virtual functions have such a UUID. */
+/** The labels of each vendor with the identity of a GPU. The first label that exists is used, except a UUID of zeroes, which AMD's virtual functions have. */
 const NAMING_LABELS = {
   nvidia: { number: ["gpu"], uuid: ["UUID", "uuid", "gpu"], model: ["modelName"] },
   amd: {

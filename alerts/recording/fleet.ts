@@ -13,9 +13,9 @@ export const MISSING = "node:gpus_missing:count";
 export type FleetUse = "total" | "held" | "active" | "effective";
 
 /**
- * GPUs by use. An instance or partition counts as that part of its GPU that one of so many is. Held is what exporters name a pod on, active
- * its mean activity, effective what is held and was not below {@link IDLE_RATIO} for an hour: a part of what the ledger tells, as
- * nothing here knows what was starting, waiting or unavailable.
+ * GPUs by use. Each of n instances or partitions of a GPU counts as 1/n GPU. Held are devices with a pod in an exporter's page, active is
+ * their mean activity, effective are held devices that were not below {@link IDLE_RATIO} for an hour. The ledger has more states:
+ * these series do not know starting, waiting or unavailable time.
  */
 export function fleetRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, node, gpu, device } = keysOf(options);
@@ -35,7 +35,7 @@ export function fleetRules(options: AlertOptions): readonly RecordingRule[] {
   });
   return [
     {
-      // One for each GPU, though two exporters may call it differently, and old ones not at all.
+      // One series for each GPU. Two exporters can have different names for its model, and old ones have none.
       record: models,
       expr: `topk by (${listed(gpu)}) (1, group by (${listed(gpu)}, modelName) (gpu:exporter_gpu:info{modelName!=""}))
 or ${on(gpu)}

@@ -18,7 +18,7 @@ const SHARED = "shared";
 export const SHARED_ACTIVITY = `gpu:pod_activity:ratio{${SHARED}="true"}`;
 export const OWN_ACTIVITY = `gpu:pod_activity:ratio{${SHARED}=""}`;
 
-/** Who holds what, and how active each pod is on each device that it has for itself: as active as the device. */
+/** Returns the rules for holders, and for the activity of each pod on each device that it has for itself: the activity of the device. */
 export function holderRules(options: AlertOptions): readonly RecordingRule[] {
   const { node, device } = keysOf(options);
   const devices = listed(device);
@@ -106,8 +106,8 @@ const POD_LABELS = ["namespace", "pod", "exported_namespace", "exported_pod", "p
 const UNLESS_NOBODY = "unless on (pod) vector(1)";
 
 /**
- * Series with the pod that they name, wherever honoured, exported and old labels have it, and with none where they name
- * nobody: an exporter's own pod holds nothing, though honoured labels give its name to every free GPU.
+ * Returns series with their pod, from honored, exported or old labels, and without a pod if they have
+ * none. An exporter's own pod holds nothing, although honored labels put its name on every free GPU.
  */
 function withPods({ exporterPods }: AlertOptions, expr: string): string {
   const old = relabel(relabel(expr, "namespace", "pod_namespace"), "pod", "pod_name");
@@ -116,8 +116,8 @@ function withPods({ exporterPods }: AlertOptions, expr: string): string {
 }
 
 /**
- * Shared devices of which the exporter gives the utilisation by process, as dcgm-exporter does since 4.8.2: a series for each
- * pod, and one for the device without any. Before, each pod's series repeats the device's, and there is none without.
+ * Shared devices with the utilisation by process, as in dcgm-exporter since 4.8.2: a series for each
+ * pod, and one without a pod for the device. In earlier versions each pod's series repeats the device's, and no series is without a pod.
  */
 export function processRules(options: AlertOptions): readonly RecordingRule[] {
   const { exporterGpu, device } = keysOf(options);

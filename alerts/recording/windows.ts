@@ -9,22 +9,22 @@ import { OWN_ACTIVITY, SHARED_ACTIVITY } from "./holders.ts";
 
 const HOUR_SECONDS = 3600;
 const SIX_HOURS_SECONDS = 6 * HOUR_SECONDS;
-/** A verdict needs so much of a window: none comes from a gap, from a series that has just begun, or of a pod before it ran. */
+/** The part of a window that must have samples. A gap, a new series, or the time before a pod ran gives no result. */
 const ENOUGH = 0.9;
-/** And of six hours so many whose mean is known. */
+/** The number of hours out of 6 that must have a mean. */
 const ENOUGH_HOURS = 5;
-/** A device was idle on a day of which it was seen to be for so many hours: what was not seen counts as work. */
+/** The idle hours that a device needs in a day to count as idle on that day. Hours without samples count as work. */
 const IDLE_HOURS = 22.8;
 /** The activity below which a GPU does nothing. */
 export const IDLE_RATIO = UNUSED_BELOW;
-/** Since when a pod has held its devices, in seconds. */
+/** The time since when a pod has held its devices, in seconds. */
 export const POD_AGE = "time() - pod:gpu_start:timestamp";
-/** What was known of a pod's start outlasts so long a gap. */
+/** The longest gap after which the known start of a pod is still used. */
 const REMEMBERED = "10m";
-/** So many evaluations long a holder counts that was seen. */
+/** The number of evaluations for which the last known holder is used. */
 const MISSED = 3;
 
-/** What pods that hold devices, and these, did over the last hour. */
+/** The rules for the activity of the last hour, of devices and of the pods that hold them. */
 export function hourRules(options: AlertOptions): readonly RecordingRule[] {
   const { device, pod } = keysOf(options);
   const byPod = listed(pod);
@@ -42,7 +42,7 @@ and ${on(device)} (count_over_time(gpu:device_activity:ratio[1h]) >= ${enough})`
       expr: `count by (${byPod}) (${ownDevices(options)} or present_over_time(${SHARED_ACTIVITY}[${lately(options)}]))`,
     },
     {
-      // As Kubernetes says; where it says nothing now, what it said before; where it never did, when the pod was first seen.
+      // Kubernetes' time, or its last known value, or else the time of the pod's first sample.
       record: "pod:gpu_start:timestamp",
       expr: `max by (${byPod}) (${started} and ${on(pod)} pod:gpus_held:count)
 or ${on(pod)}
@@ -51,7 +51,7 @@ or ${on(pod)}
 pod:gpus_held:count * 0 + time()`,
     },
     {
-      // Of pods that have held all their devices for that long: a device has one pod as long as that lives.
+      // Of pods that have held all their devices for that long: a device has one pod until the pod ends.
       record: "pod:gpu_activity:max1h",
       expr: `max by (${byPod}) (
   ${ofDevices(options, (series) => `max_over_time(${series}[1h])`)}
@@ -70,14 +70,14 @@ and ${on(pod)} (${POD_AGE} >= ${ENOUGH * HOUR_SECONDS})`,
 and ${on(pod)} pod:gpu_activity:max1h`,
     },
     {
-      // Who begins to work has means of the hour before, of which GPUAllocatedIdle has told already.
+      // A pod that begins to work has means of the hour before, for which GPUAllocatedIdle has already fired.
       record: "pod:gpu_activity:resumed",
       expr: `pod:gpu_activity:max1h >= ${idle}\nand ${on(pod)} min_over_time(pod:gpu_activity:max1h[1h]) < ${idle}`,
     },
   ];
 }
 
-/** What takes hours to be seen. */
+/** The rules over several hours. */
 export function longRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, device, pod } = keysOf(options);
   const byPod = listed(pod);
@@ -108,7 +108,7 @@ and ${on(pod)} pod:gpu_activity:avg6h`,
   ];
 }
 
-/** A function over a range of the activity of each device of each pod: of the device where the pod has it for itself. */
+/** Returns a function over a range of the activity of each device of each pod. If the pod has the device for itself, its activity is the device's. */
 export function ofDevices(options: AlertOptions, over: (series: string) => string): string {
   const { device } = keysOf(options);
   return `${over("gpu:device_activity:ratio")} * ${on(device)} group_right () ${ownDevices(options)}
@@ -116,17 +116,17 @@ export function ofDevices(options: AlertOptions, over: (series: string) => strin
   ${over(SHARED_ACTIVITY)}`;
 }
 
-/** The devices that pods have for themselves, with 1 as value. A page that lacks its pods' names for once takes nothing away. */
+/** The devices that pods have for themselves, with the value 1. A single page without pod names does not remove them. */
 export function ownDevices(options: AlertOptions): string {
   return `present_over_time(${OWN_ACTIVITY}[${lately(options)}])`;
 }
 
-/** The range in which a holder counts that was seen. */
+/** The range in which the last known holder is used. */
 function lately(options: AlertOptions): string {
   return durationText(MISSED * paceMillis(options, "minute"));
 }
 
-/** How many samples are enough for a window of a series that has one so often. */
+/** Returns the number of samples that is enough for a window of a series with the given interval. */
 export function enoughSamples(everyMillis: number, windowMillis: number): number {
   return Math.floor((ENOUGH * windowMillis) / everyMillis);
 }

@@ -9,8 +9,8 @@ import { GPU_RESOURCES, optedOut, state } from "../series/state.ts";
 export const OWNER_LABELS = ["team", "cost_centre", "workload", "workload_type", "queue"] as const;
 
 /**
- * Whose each pod is that wants GPUs: as our processor says; of those that no processor tells of, as kube-state-metrics does
- * with the labels allowed there.
+ * Returns the rules for the owner of each pod that requests GPUs: from our processor, or else from kube-state-metrics
+ * with the labels that are allowed there.
  */
 export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, pod } = keysOf(options);
@@ -20,7 +20,7 @@ export function workloadRules(options: AlertOptions): readonly RecordingRule[] {
       expr: `sum by (${listed(pod)}) (${state(options, "kube_pod_container_resource_requests", GPU_RESOURCES)})`,
     },
     {
-      // One answer for each pod, whatever stands there twice while processors take over from each other.
+      // One result for each pod, even if it exists twice while one processor takes over from another.
       record: "pod:processor_owner:info",
       expr: one(options, OWNER_LABELS, ownPods(options, "gpu_workload_info")),
     },
@@ -52,7 +52,7 @@ group by (${listed(pod)}) (
   ];
 }
 
-/** What workloads do with their devices, of each device and of all together: their dashboards read nobody else's. */
+/** The rules for the use of devices by workloads, for each device and for all together. The dashboards of workloads read only these. */
 export function evennessRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, pod, device } = keysOf(options);
   const ofWorkloads = `${on(pod)} group_left (workload) gpu:workload:info{workload!=""}`;

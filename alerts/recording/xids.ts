@@ -5,13 +5,13 @@ import { namesOf } from "../series/exporter-names.ts";
 import { keysOf, listed } from "../series/keys.ts";
 import { read } from "../series/read.ts";
 
-/** Errors of programs that, under several workloads on one GPU, are no longer the programs'. */
+/** XIDs of programs. If several workloads on one GPU have them, the cause is the GPU and not the programs. */
 const REPEATED_CODES = [13, 31];
 
 /**
- * XIDs as they come. A code is new where the day before did not have it, on an exporter that has been there for half an
- * hour: so neither the day of installation nor a roll-out is a storm. `gpu:xid_new:info` stands for one evaluation alone,
- * with the pod that held the GPU just then.
+ * Returns the rules for new XIDs. A code is new if the day before did not have it, on an exporter that has existed for half an
+ * hour, so an installation or a rollout causes no flood of alerts. `gpu:xid_new:info` exists for one evaluation only,
+ * with the pod that held the GPU at that time.
  */
 export function xidRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, gpu } = keysOf(options);
@@ -40,7 +40,7 @@ export function xidRules(options: AlertOptions): readonly RecordingRule[] {
   return [
     { record: "gpu:xid_counted:count", expr: counted },
     {
-      // Where an exporter counts, the latch says nothing more.
+      // If an exporter counts XIDs, the latched code adds nothing.
       record: "gpu:xid_latched:info",
       expr: `count_values by (${exporter.join(", ")}) ("code", ${latched}) unless ${instance} ${counters(options)}`,
     },
@@ -83,10 +83,10 @@ function counters({ selectors }: AlertOptions): string {
   return select(namesOf("xid_errors")[0]!.names[0]!, selectors.series);
 }
 
-/** How it is looked at who holds a GPU when an XID comes. */
+/** The time at which the holder of a GPU with a new XID is looked up. */
 type View = "before" | "now" | "lately";
 
-/** The pods on GPUs on which an XID has just come: those just before, now, and within five minutes. */
+/** The pods on GPUs with a new XID: the pods just before, now, and within 5 minutes. */
 function holdersOfEvents(options: AlertOptions): string {
   const gpu = listed(keysOf(options).gpu);
   const held = "gpu:device_holder:info";
@@ -102,14 +102,14 @@ function holdersOfEvents(options: AlertOptions): string {
   return ofEvents.join("\nor\n");
 }
 
-/** The pod of each such GPU that one pod alone holds. */
+/** The pod of each such GPU that only one pod holds. */
 function soleHolder(options: AlertOptions, view: View): string {
   const gpu = listed(keysOf(options).gpu);
   const held = `gpu:xid_gpu_holder:info{view=${quote(view)}}`;
   return `(${held} and on (${gpu}) (count by (${gpu}) (${held}) == 1))`;
 }
 
-/** Exporters that these rules knew half an hour ago and that have answered nine times of ten since. */
+/** Exporters that these rules had half an hour ago and that have answered at least 90 % of the scrapes since. */
 function steadyExporters({ selectors, clusterLabel }: AlertOptions): string {
   const up = select("up", selectors.exporters);
   const by = `${clusterLabel}, instance`;

@@ -3,7 +3,7 @@ import { celsius, number, type AliasRow, type Reading } from "../../domain/diale
 import { nvidiaDcgm } from "../../domain/dialect/nvidia-dcgm.ts";
 import { METRIC_BY_NAME, MOST_OF_UNIT } from "../../domain/metric.ts";
 
-/** What dcgm-exporter gives to rules alone: counts that it makes itself (README of 4.x, "DCGM_EXP"), and one more limit. */
+/** Metrics of dcgm-exporter that only rules read: its own counts (README of 4.x, "DCGM_EXP"), and one more limit. */
 const RULES_ONLY: readonly AliasRow[] = [
   ["xid_errors", number(), "DCGM_EXP_XID_ERRORS_COUNT"],
   ["clock_events", number(), "DCGM_EXP_CLOCK_EVENTS_COUNT"],
@@ -11,21 +11,21 @@ const RULES_ONLY: readonly AliasRow[] = [
   ["memory_max_operating_temperature_celsius", celsius, "DCGM_FI_DEV_MEM_MAX_OP_TEMP"],
 ];
 
-/** Names of one vendor's metrics that are read in one way. */
+/** Names of one vendor's metrics that are read in the same way. */
 export interface NamesOfReading {
   readonly vendor: "nvidia" | "amd";
   readonly names: readonly string[];
-  /** What a value is multiplied by to be in the canonical unit. */
+  /** The factor from the raw value to the canonical unit. */
   readonly factor: number;
-  /** The largest raw value that can be true; above it are DCGM's words for "not supported" and mistakes. */
+  /** The largest valid raw value. Values above it are DCGM's markers for "not supported", or errors. */
   readonly most: number;
-  /** Whether the page decides between a percent and a ratio. */
+  /** True if the page decides between percent and ratio. */
   readonly isPercentOrRatio: boolean;
 }
 
 /** Exporters overshoot a percent by a rounding error. */
 const MOST_RATIO = 1.01;
-/** Counts below DCGM's 32-bit words for "no value" (2147483632 and the three after it). */
+/** The largest valid count. DCGM's 32-bit markers for "no value" (2147483632 and the three after it) are larger. */
 const MOST_COUNT = 2_147_483_631;
 
 /** The names under which dcgm-exporter 1.x to 4.9 and AMD's exporter give canonical metrics of one unit. */
@@ -71,7 +71,7 @@ function mostOf(column: string): number {
   return unit === "count" ? MOST_COUNT : MOST_OF_UNIT[unit];
 }
 
-/** Names that stand on a page of DCGM 4.7 and no earlier: there, a utilisation called a ratio is one. */
+/** Names that exist only on pages of DCGM 4.7 and later. On these pages a utilisation that is called a ratio is a ratio. */
 export const BASE_UNIT_NAMES: readonly string[] = [
   "DCGM_FI_DEV_SM_CLOCK_HERTZ",
   "DCGM_FI_DEV_FB_USED_BYTES",

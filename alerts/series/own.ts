@@ -2,7 +2,7 @@ import type { AlertOptions } from "../options.ts";
 import { relabel, select } from "../promql.ts";
 import { keysOf, on } from "./keys.ts";
 
-/** Series that a processor gives for Prometheus to join with, and their labels. */
+/** The series of a processor for joins in Prometheus, and their labels. */
 export const OWN_SERIES: Readonly<Record<string, readonly string[]>> = {
   gpu_workload_info: [
     "cluster",
@@ -19,15 +19,15 @@ export const OWN_SERIES: Readonly<Record<string, readonly string[]>> = {
   gpu_node_inventory_gpus: ["cluster", "node"],
 };
 
-/** The label by which processors name a cluster. */
+/** The label of processors with the name of a cluster. */
 const OWN_CLUSTER = "cluster";
-/** A processor that went away is remembered for so long: another one takes its partitions over within it. */
+/** How long the series of a processor are used after it went away. Another processor takes over its partitions within this time. */
 const REMEMBERED = "[10m]";
 
 /**
- * A series that our processors give of pods, of those that are known here: their labels wherever Prometheus put them, and as
- * long after a processor went away as another may need to take over. Processors name clusters; in a Prometheus that has no
- * such label, and where they name a single one, it is left out.
+ * Returns a series of our processors about pods that exist in this Prometheus. It finds their labels under both names, and it stays
+ * after a processor went away until another can have taken over. Processors have clusters' names. If Prometheus has no
+ * such label and the processors have only one cluster, the label is removed.
  */
 export function ownPods(options: AlertOptions, name: string): string {
   const last = (matcher: string): string => `last_over_time(${select(name, matcher)}${REMEMBERED})`;
@@ -37,21 +37,21 @@ export function ownPods(options: AlertOptions, name: string): string {
   return `(${series}\n  or\n  ${withoutCluster(options, series)})\n  and ${on(keysOf(options).pod)} ${known}`;
 }
 
-/** The same of nodes; of a Prometheus that names no cluster those that it knows. */
+/** Returns the same for nodes. If Prometheus has no cluster label, only nodes that it has. */
 export function ownNodes(options: AlertOptions, name: string): string {
   const { cluster, node } = keysOf(options);
   const series = ownCluster(options, `last_over_time(${name}${REMEMBERED})`);
   return `${series}\n  or\n  ${withoutCluster(options, series)} and ${on(node)} node:gpus:count{${cluster}=""}`;
 }
 
-/** The cluster that a processor names, also where Prometheus has put one on its target. */
+/** Returns the cluster of a processor's series, even if Prometheus has set its own cluster label on the target. */
 function ownCluster(options: AlertOptions, series: string): string {
   const { cluster } = keysOf(options);
   const own = relabel(series, OWN_CLUSTER, `exported_${OWN_CLUSTER}`);
   return cluster === OWN_CLUSTER ? own : relabel(own, cluster, OWN_CLUSTER);
 }
 
-/** Series without their cluster. Of several clusters nothing is taken: without the label two of their series could be one. */
+/** Returns series without their cluster label; nothing with several clusters, because two of their series could become one. */
 function withoutCluster(options: AlertOptions, series: string): string {
   const { cluster } = keysOf(options);
   const clusters = `group by (${cluster}) (${ownCluster(options, `last_over_time(gpu_node_inventory_gpus${REMEMBERED})`)})`;

@@ -3,42 +3,42 @@ import { anyOf, durationText, relabel, select, withLabel } from "../promql.ts";
 import { namesOf, type NamesOfReading } from "./exporter-names.ts";
 import { keysOf, listed, on } from "./keys.ts";
 
-/** How a canonical metric is read from what exporters give. */
+/** The options for reading a canonical metric from exporters. */
 export interface ReadOptions {
-  /** The labels that stay; of several values the largest counts: what is repeated on instances and pods is so once. */
+  /** The labels that stay. The largest of several values is used, so that values repeated on instances and pods count once. */
   readonly by: readonly string[];
-  /** A function over a range, instead of the newest value; with a step, over what was seen at its multiples alone. */
+  /** A function over a range, instead of the newest value. With a step, only over the values at multiples of the step. */
   readonly over?: { readonly fn: string; readonly millis: number; readonly stepMillis?: number };
   readonly matchers?: readonly string[];
-  /** A comparison of the raw value, such as `> 0`, by which few series are left before they are joined. */
+  /** A comparison of the raw value, such as `> 0`, which leaves few series before the join. */
   readonly where?: string;
-  /** Whether GPUs count too that have left the page within five minutes: what tells of their loss stays a moment longer. */
+  /** True if GPUs that left the page within 5 minutes are included, so that the report of their loss stays a moment longer. */
   readonly alsoGone?: boolean;
-  /** Matchers of the GPUs that are wanted; all are where it is left out. */
+  /** Matchers of the GPUs to read; all if absent. */
   readonly of?: string;
-  /** Changes the labels of what was selected, before it is aggregated. */
+  /** Changes the labels of the selected series before the aggregation. */
   readonly relabelled?: (expr: string) => string;
 }
 
 /**
- * An expression for a canonical metric in its canonical unit, whatever exporter, version and counter file gives it: one
- * series for each value of the labels asked for. Values that say "not supported" are left out. Where a GPU's exporter gives
- * it under two names, the first counts.
+ * Returns an expression for a canonical metric in its canonical unit, for all exporters, versions and counter files: one
+ * series for each value of the requested labels. Values that mean "not supported" are left out. If a GPU's exporter has
+ * the metric under two names, the first is used.
  */
 export function read(options: AlertOptions, column: string, how: ReadOptions): string {
   return largest(options, how, anyOfThem(branchesOf(options, namesOf(column), how)));
 }
 
-/** The same of several metrics of one unit: the largest of them counts. */
+/** Returns the same for several metrics of one unit: the largest of them. */
 export function readLargest(options: AlertOptions, columns: readonly string[], how: ReadOptions): string {
-  // Branches with equal labels would hide each other; a label tells them apart until the largest is taken.
+  // Branches with equal labels would hide each other, so a label separates them until the largest is selected.
   const labeled = branchesOf(options, namesOf(...columns), how).map((branch, index) =>
     withLabel(branch, "source", String(index)),
   );
   return largest(options, how, `max without (source) ${anyOfThem(labeled)}`);
 }
 
-/** Of series of exporters' GPUs the largest for each value of the labels asked for. Joined once, whatever number of branches. */
+/** Returns the largest series of exporters' GPUs for each value of the requested labels. There is one join for all branches. */
 function largest(options: AlertOptions, how: ReadOptions, series: string): string {
   return `max by (${listed(how.by)}) (${joined(options, how, series)})`;
 }
@@ -47,7 +47,7 @@ function anyOfThem(branches: readonly string[]): string {
   return branches.length === 1 ? branches[0]! : `(\n  ${branches.join("\n  or\n  ")}\n)`;
 }
 
-/** What each reading gives for each GPU of each page, in the canonical unit. */
+/** Returns the value of each reading for each GPU of each page, in the canonical unit. */
 function branchesOf(options: AlertOptions, readings: readonly NamesOfReading[], how: ReadOptions): readonly string[] {
   return readings.flatMap((reading) =>
     rawBranches(options, reading, how).map(({ raw, factor }) =>
@@ -56,7 +56,7 @@ function branchesOf(options: AlertOptions, readings: readonly NamesOfReading[], 
   );
 }
 
-/** The raw series of a reading, and what makes their values canonical; two where the page decides what they mean. */
+/** Returns the raw series of a reading with their conversion to the canonical unit; two if the page decides their meaning. */
 function rawBranches(
   options: AlertOptions,
   reading: NamesOfReading,
@@ -88,20 +88,20 @@ function rangeText({ millis, stepMillis }: NonNullable<ReadOptions["over"]>): st
   return stepMillis === undefined ? durationText(millis) : `${durationText(millis)}:${durationText(stepMillis)}`;
 }
 
-/** Of raw series the largest for each GPU of each page: pages repeat values on pods. */
+/** Returns the largest raw series for each GPU of each page, because pages repeat values on pods. */
 function ofExporters(options: AlertOptions, { vendor }: NamesOfReading, raw: string, how: ReadOptions): string {
   const { by, relabelled = (expr) => expr } = how;
   const series = relabelled(vendor === "amd" ? withGpuNumber(raw) : raw);
   return `max by (${listed(ownLabels(options, by))}) (${series})`;
 }
 
-/** The labels that must stay until node and UUID are joined on. */
+/** The labels that must stay until node and UUID are joined. */
 export function ownLabels(options: AlertOptions, by: readonly string[]): readonly string[] {
   const { exporterGpu } = keysOf(options);
   return [...exporterGpu, ...by.filter((label) => !["node", "UUID", ...exporterGpu].includes(label))];
 }
 
-/** Series of exporters' GPUs with the node and the UUID by which rules know them. */
+/** Returns series of exporters' GPUs with the node and UUID that the rules use. */
 export function joined(
   options: AlertOptions,
   { alsoGone = false, of = "" }: Pick<ReadOptions, "alsoGone" | "of">,
@@ -113,7 +113,7 @@ export function joined(
   return `${series} * ${on(exporterGpu)} group_left (node, UUID) ${known}`;
 }
 
-/** AMD's series with the labels that NVIDIA's have for a GPU's number and for a part of it. */
+/** Returns AMD's series with NVIDIA's labels for the number of a GPU and for a part of it. */
 export function withGpuNumber(series: string): string {
   const numbered = relabel(relabel(series, "gpu", "gpu_id"), "gpu", "GPU_ID");
   return relabel(numbered, "GPU_I_ID", "gpu_partition_id");

@@ -11,7 +11,7 @@ export interface ExporterSelector {
   /** The namespaces of the pods, instead of the discovery's own. */
   readonly namespaces?: readonly string[] | undefined;
   readonly port: number;
-  /** Whether their pages are companions of the page of their node's exporter. On a node without an exporter they are targets themselves. */
+  /** True if their pages are companions of the page of their node's exporter. On a node without an exporter they are targets themselves. */
   readonly companion: boolean;
 }
 

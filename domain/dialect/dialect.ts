@@ -7,11 +7,11 @@ export interface Reading {
   /** The smallest and largest valid canonical value. Values outside are dropped as out of range. */
   readonly least: number;
   readonly most: number;
-  /** Whether 0 means "not supported" (MEMORY_TEMP on T4, L4, L40S). */
+  /** True if 0 means "not supported" (MEMORY_TEMP on T4, L4, L40S). */
   readonly zeroMeansUnsupported?: true;
-  /** Whether the exporter gives 0..100 or 0..1 under one name. The page decides (see `unitOf` in fold.ts). */
+  /** True if the exporter gives 0..100 or 0..1 under one name. The page decides (see `unitOf` in fold.ts). */
   readonly percentOrRatio?: true;
-  /** Whether the HELP text has the factor, as `(in us)` or `(in ns)`. */
+  /** True if the HELP text has the factor, as `(in us)` or `(in ns)`. */
   readonly timeByHelp?: true;
 }
 
@@ -34,7 +34,7 @@ export type DeviceField =
 /** The dialect of one vendor's exporter. */
 export interface Dialect {
   readonly exporter: string;
-  /** Whether its page is read together with an exporter's page. The values and the name of the exporter then take precedence. */
+  /** True if its page is read together with an exporter's page. The values and the name of the exporter then take precedence. */
   readonly isCompanion?: true;
   /** The exporter's names of the canonical metrics. */
   readonly table: readonly AliasRow[];

@@ -17,7 +17,7 @@ export interface QueuedPod {
   readonly gang: Gang | undefined;
   /** The number of GPUs, instances or shares that it requests. */
   readonly devices: number;
-  /** Whether it is bound to a node and holds its devices. */
+  /** True if it is bound to a node and holds its devices. */
   readonly isBound: boolean;
   /** Why it waits, in Kubernetes' words. */
   readonly reason: string;

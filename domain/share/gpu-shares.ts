@@ -22,7 +22,7 @@ export interface ShareFinding {
   readonly what: MigAssumption | MemoryAssumption | "no-such-part";
   /** The instance's number for a MIG finding, otherwise the holder. */
   readonly of: string;
-  /** Whether a figure was assumed. Otherwise everything is known. */
+  /** True if a figure was assumed. Otherwise everything is known. */
   readonly assumed: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface GpuShares {
   readonly held: readonly ClaimShare[];
   /** `unavailable` is only the share of a GPU in MIG mode without instances. Other unavailability does not depend on the layout. */
   readonly free: { readonly unallocated: Rational; readonly stranded: Rational; readonly unavailable: Rational };
-  /** Whether any share differs from its raw value. */
+  /** True if any share differs from its raw value. */
   readonly isScaled: boolean;
   readonly findings: readonly ShareFinding[];
 }

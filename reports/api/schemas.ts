@@ -259,7 +259,7 @@ export const pricesSchema = z
   })
   .meta({ id: "Prices" });
 
-/** What nobody is named for. */
+/** The unowned cost. */
 export const ownersSchema = z
   .object({
     currency: z.string(),

@@ -39,7 +39,7 @@ export interface ReceivedMessage {
   readonly value: Uint8Array | null;
   /** 0 if the sender wrote none. */
   readonly schemaVersion: number;
-  /** Whether the sender's checksum matches the value. `false` also if the sender wrote none. */
+  /** True if the sender's checksum matches the value. `false` also if the sender wrote none. */
   readonly intact: boolean;
   readonly headers: Readonly<Record<string, string>>;
   /** When the broker received the message, milliseconds since the epoch. */

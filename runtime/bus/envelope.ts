@@ -9,7 +9,7 @@ const NO_BYTES = new Uint8Array(0);
 export interface Envelope {
   /** 0 if the sender wrote none, or a value that is not a whole number. */
   readonly schemaVersion: number;
-  /** Whether the checksum matches the value; `false` if there is none. */
+  /** True if the checksum matches the value; `false` if there is none. */
   readonly intact: boolean;
   /** The headers other than the version and the checksum. */
   readonly headers: Readonly<Record<string, string>>;

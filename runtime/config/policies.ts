@@ -76,7 +76,7 @@ export function checkPolicies(policies: readonly WrittenPolicy[], context: z.Ref
 
 /** A policy of a configuration, as the ledger applies it. */
 export interface ConfiguredPolicy extends Policy {
-  /** Whether its bills are kept. Those of the billing policy always are. */
+  /** True if its bills are kept. Those of the billing policy always are. */
   readonly keep: boolean;
 }
 

@@ -55,9 +55,9 @@ export interface Exposition {
   readonly samples: readonly ExpositionSample[];
   readonly families: ReadonlyMap<string, FamilyMeta>;
   readonly malformed: readonly MalformedLine[];
-  /** Whether the page has an OpenMetrics end marker. */
+  /** True if the page has an OpenMetrics end marker. */
   readonly ended: boolean;
-  /** Whether the last line has no line feed. */
+  /** True if the last line has no line feed. */
   readonly unterminated: boolean;
 }
 

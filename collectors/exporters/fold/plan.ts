@@ -28,7 +28,7 @@ export interface PagePlan {
   readonly hosts: readonly { readonly name: string; readonly rows: number }[];
   readonly program: Program;
   readonly drops: readonly PlannedDrop[];
-  /** Whether any line belongs to a known GPU exporter, whether it is about a device or not. */
+  /** True if any line belongs to a known GPU exporter, whether it is about a device or not. */
   readonly known: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface PageRequest {
   readonly authorization: Authorization;
   readonly timeoutMillis: number;
   readonly bodyLimitBytes: number;
-  /** Whether to request gzip. Exporters respond faster without it (see docs/decisions/0003). */
+  /** True to request gzip. Exporters respond faster without it (see docs/decisions/0003). */
   readonly gzip: boolean;
 }
 
@@ -22,7 +22,7 @@ export type PageAnswer =
   | {
       /** Valid until `release` is called. */
       readonly page: Buffer;
-      /** Whether the content length or the chunks prove that the body is complete. The end of the connection alone proves nothing. */
+      /** True if the content length or the chunks prove that the body is complete. The end of the connection alone proves nothing. */
       readonly complete: boolean;
       readonly release: () => void;
     }

@@ -4,7 +4,7 @@ import { PageError } from "./page-error.ts";
 export interface ResponseHead {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** Whether the content length or the chunks show the end of the body. Otherwise the connection's end does, which proves nothing. */
+  /** True if the content length or the chunks show the end of the body. Otherwise the connection's end does, which proves nothing. */
   readonly framed: boolean;
 }
 
@@ -14,9 +14,9 @@ export interface ResponseParser {
   feed(bytes: Buffer): boolean;
   /** Handles the end of the connection. Returns `true` if that is a valid end of the response. */
   end(): boolean;
-  /** Whether the connection can be used for another request after the response is complete. */
+  /** True if the connection can be used for another request after the response is complete. */
   readonly reusable: boolean;
-  /** Whether any byte of a response has arrived. */
+  /** True if any byte of a response has arrived. */
   readonly begun: boolean;
 }
 

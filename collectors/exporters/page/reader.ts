@@ -35,7 +35,7 @@ export type PageReading =
       /** Canonical metrics first, then unknown metrics under the exporter's name. */
       readonly columns: readonly string[];
       readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-      /** Whether the template of the previous page was sufficient. */
+      /** True if the template of the previous page was sufficient. */
       readonly templated: boolean;
     }
   | { readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } };

@@ -30,7 +30,7 @@ const MOST_EXPONENT = 40;
 interface Exact {
   readonly numerator: bigint;
   readonly denominator: bigint;
-  /** Whether it was written with a binary suffix (Ki, Mi, Gi, …), which is for bytes. */
+  /** True if it was written with a binary suffix (Ki, Mi, Gi, …), which is for bytes. */
   readonly bytes: boolean;
 }
 

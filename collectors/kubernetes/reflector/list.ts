@@ -14,7 +14,7 @@ export interface Listing {
   readonly signal: AbortSignal;
   /** The newest version seen; empty for the first list. */
   readonly notOlderThan: string;
-  /** Whether to try a streaming list first. */
+  /** True to try a streaming list first. */
   readonly streaming: boolean;
   /** Called when the list begins or restarts. Objects that were delivered before do not count. */
   readonly onStart: () => void;

@@ -47,7 +47,7 @@ export interface ReflectorEvents {
 
 /** A running reflector. */
 export interface Reflector {
-  /** Whether a list was delivered in full since the start. */
+  /** True if a list was delivered in full since the start. */
   readonly listed: boolean;
   readonly objects: number;
   /**
@@ -100,9 +100,9 @@ export function startReflector(options: {
   let heardAtMillis = 0;
   let heardAt = performance.now();
   let mustList = true;
-  /** Whether the server's versions may have gone back: a server that was away may have been restored from a backup. */
+  /** True if the server's versions may have gone back: a server that was away may have been restored from a backup. */
   let inDoubt = false;
-  /** Whether known versions may have other content, because versions went back. */
+  /** True if known versions may have other content, because versions went back. */
   let tellsAgain = false;
   let isWatching = false;
   let streamsLists = true;

@@ -15,7 +15,7 @@ export interface KindFollower {
   readonly objects: number;
   /** The time of the server's last report about the kind, by the monotonic clock: a list, an accepted watch, an event, or a refusal. */
   readonly heardAt: number;
-  /** Whether the server reports that the resource does not exist. */
+  /** True if the server reports that the resource does not exist. */
   readonly isAbsent: boolean;
   /** Resolves when the facts of all objects are sent, or when it is clear that the objects cannot be listed for now. */
   readonly settled: Promise<void>;

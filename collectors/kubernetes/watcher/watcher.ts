@@ -14,7 +14,7 @@ import { APIS, TERM_TIMING, watchTerm, type TermTiming } from "./term.ts";
 /** The state of a cluster's watcher, as `/api/status` shows it. */
 export interface WatcherState {
   readonly cluster: string;
-  /** Whether this collector is the watcher. */
+  /** True if this collector is the watcher. */
   readonly watching: boolean;
   /** Number of objects by resource; empty while another collector is the watcher. */
   readonly objects: Readonly<Record<string, number>>;

@@ -5,7 +5,7 @@ import type { Outcome } from "./outcome.ts";
 /** The parts of a bus message that the step needs. */
 export interface EncodedScrape {
   readonly value: Uint8Array | null;
-  /** Whether the sender's checksum matches. */
+  /** True if the sender's checksum matches. */
   readonly intact: boolean;
 }
 

@@ -18,7 +18,7 @@ export type CloseErrorCode =
 /** A refused close. Nothing was closed. The message gives the reason and what to do. */
 export class CloseError extends Error {
   readonly code: CloseErrorCode;
-  /** Whether the same close can succeed later by itself. */
+  /** True if the same close can succeed later by itself. */
   readonly retriable: boolean;
 
   constructor(code: CloseErrorCode, message: string) {

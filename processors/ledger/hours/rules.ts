@@ -14,7 +14,7 @@ export interface LedgerRules {
   readonly booksHash: string;
   /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
-  /** Whether the prices have costs that belong to no cluster. */
+  /** True if the prices have costs that belong to no cluster. */
   readonly hasFleetCosts: boolean;
 }
 

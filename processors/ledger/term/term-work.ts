@@ -45,7 +45,7 @@ export interface TermEvents {
     readonly closed: Closed;
     /** When the first charged hour began. */
     readonly begun: number | undefined;
-    /** Whether the books have changed since the previous look. */
+    /** True if the books have changed since the previous look. */
     readonly isNew: boolean;
   }): void;
   /** The number of ended hours that wait to be charged, or to be charged again. Called whenever it may have changed. */

@@ -39,7 +39,7 @@ export interface LiveNode {
   /** The targets by address. */
   readonly targets: Map<string, Target>;
   layout: NodeLayout | undefined;
-  /** Whether the layout is outdated because the targets have other devices or holders now. */
+  /** True if the layout is outdated because the targets have other devices or holders now. */
   isOld: boolean;
   /** The version of pods and owners when the layout was made. */
   version: number;

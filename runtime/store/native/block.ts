@@ -9,7 +9,7 @@ import type { ByteWriter } from "./byte-writer.ts";
 export interface NativeColumn {
   readonly name: string;
   readonly type: string;
-  /** Whether any row was written. */
+  /** True if any row was written. */
   readonly isWritten: boolean;
   /** Makes room for `rows` rows. */
   readonly grow: (rows: number) => void;
