@@ -84,9 +84,9 @@ describe("inspecting Kubernetes objects", () => {
   });
 
   it.each<readonly [string, string]>([
-    ["it is no object", "7"],
+    ["it is not an object", "7"],
     ["it has no kind", '{"metadata": {}}'],
-    ["the pod wants no GPU in any regime", JSON.stringify(pod({}))],
+    ["the pod requests no GPU in any regime", JSON.stringify(pod({}))],
     ["the node has no GPU in any regime", JSON.stringify(node({}, {}))],
   ])("ignores objects that the ledger does not use: %s", (why, source) => {
     expect(inspectObjects(source)).toEqual({ objects: [], ignored: [{ what: expect.any(String) as string, why }] });
