@@ -112,7 +112,7 @@ function printCsv(bills: ReadonlyMap<string, Bill>, { currency, by, energy }: Pr
   return formatCsv([heads, ...rows]);
 }
 
-/** What is empty is not a number. */
+/** Returns a cell with the number, or an empty text if there is none. */
 function orNothing(number: string): { readonly number: string } | { readonly text: string } {
   return number === "" ? { text: "" } : { number };
 }

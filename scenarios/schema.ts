@@ -168,7 +168,7 @@ const arrival = z.strictObject({
   namespaces: namespaces.optional(),
 });
 
-/** What is heard of only after its time. */
+/** Data that arrives late. */
 export type Arrival = z.output<typeof arrival>;
 
 const AMOUNT = 'an amount as text, such as "5.40"';

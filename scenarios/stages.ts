@@ -24,7 +24,7 @@ export function stagesOf(scenario: Scenario): readonly Stage[] {
     });
 }
 
-/** What is known once something else has arrived: pods and prices beside the others, nodes and namespaces instead of their own. */
+/** Returns the scenario with late data: pods and prices are added, nodes and namespaces are replaced. */
 export function withArrival(scenario: Scenario, { pods = [], nodes = [], prices, namespaces = {} }: Arrival): Scenario {
   const arrived = new Set(nodes.map(({ name }) => name));
   return {
@@ -37,8 +37,8 @@ export function withArrival(scenario: Scenario, { pods = [], nodes = [], prices,
 }
 
 /**
- * What collectors say late: the facts of what has changed between two stages, by a watcher whose term is after the `earlier` ones',
- * and all scrapes again, of which those that say nothing new change nothing.
+ * Yields the late messages of collectors: the facts that changed between two stages, from a watcher with a later term than the `earlier` ones,
+ * and all scrapes again. Unchanged scrapes have no effect.
  */
 export function* lateMessages(before: Scenario, after: Scenario, earlier: number): Generator<PlayedMessage> {
   const epoch = Math.max(beginOf(before), beginOf(after)) + earlier;
@@ -48,7 +48,7 @@ export function* lateMessages(before: Scenario, after: Scenario, earlier: number
   yield* scrapesOf(after);
 }
 
-/** What is told of each object, whatever the numbers of its facts. */
+/** Returns the facts of each object, without epochs and resource versions. */
 function bodiesOf(facts: Iterable<PlayedMessage>): ReadonlyMap<string, string> {
   const bodies = new Map<string, string>();
   const decoder = new TextDecoder();

@@ -26,7 +26,7 @@ function refused(room) {
   );
 }
 
-/** What stands beside a room, and beside each room around it, and is no room: folders and files that a room of arithmetic may not use. */
+/** Returns the folders and files beside a room and beside each room around it. A room of arithmetic may not use those that are not rooms. */
 function surroundings(room) {
   const parts = room.split("/");
   return parts.slice(1).flatMap((_, depth) => {

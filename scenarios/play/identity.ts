@@ -13,7 +13,7 @@ export function gpuUuid(node: { readonly cluster: string; readonly name: string 
   return `GPU-${uuidOf("gpu", node.cluster, node.name, index)}`;
 }
 
-/** The UUID of a MIG instance. One that is created anew, in a later layout, is another. */
+/** The UUID of a MIG instance. An instance that is created again in a later layout has another UUID. */
 export function instanceUuid(
   node: { readonly cluster: string; readonly name: string },
   of: { readonly gpu: number; readonly instance: string; readonly profile: string; readonly sinceMillis: number },
@@ -21,7 +21,7 @@ export function instanceUuid(
   return `MIG-${uuidOf("mig", node.cluster, node.name, of.gpu, of.instance, of.profile, of.sinceMillis)}`;
 }
 
-/** The address of a GPU as NVIDIA's driver writes it, a bus for each. */
+/** The PCI address of a GPU as NVIDIA's driver writes it. Each GPU has its own bus. */
 export function pciBusId(index: number): string {
   return `00000000:${(0x10 + index).toString(16).toUpperCase().padStart(2, "0")}:00.0`;
 }

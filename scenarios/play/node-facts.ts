@@ -6,15 +6,15 @@ import { uuidOf } from "./identity.ts";
 import { changesOf, gpuIndexes, layoutAt, memoryMiBOf, troublesAt, vendorOf } from "./machine.ts";
 import { isBare, isWithin, lifeOf, type ScenarioNode } from "./tenure.ts";
 
-/** What is said of a node from a time on. */
+/** The fact of a node from a time on. */
 export interface NodeMoment {
   readonly atMillis: number;
   readonly fact: Omit<InventoryFact, keyof FactOrigin>;
 }
 
 /**
- * What a watcher would say of a scenario's node: when it joins, at each change of its condition, cordon, devices or MIG layout, and
- * when it is gone. Nothing for one without GPUs or without Kubernetes.
+ * Returns the facts of a scenario's node, as a watcher would send them: when it joins, at each change of its condition, cordon, devices or MIG layout, and
+ * when it is gone. None for a node without GPUs or without Kubernetes.
  */
 export function nodeMoments(node: ScenarioNode, scenario: Scenario): readonly NodeMoment[] {
   if (node.gpus === 0 || isBare(node, scenario)) return [];
@@ -24,7 +24,7 @@ export function nodeMoments(node: ScenarioNode, scenario: Scenario): readonly No
     .toSorted((a, b) => a - b);
   const moments = times
     .map((atMillis) => ({ atMillis, fact: stateAt(node, life.from, atMillis) }))
-    // An XID is none of Kubernetes' business: what has not changed is not said again.
+    // Kubernetes has no XIDs. A fact without a change is not sent again.
     .filter(({ fact }, index, all) => JSON.stringify(fact) !== JSON.stringify(all[index - 1]?.fact));
   if (node.until === undefined) return moments;
   const end: FactEnd = { atMillis: node.until, inferred: false };
@@ -70,7 +70,7 @@ function stateAt(node: ScenarioNode, joined: number, at: number): NodeMoment["fa
   };
 }
 
-/** What a node offers of the GPUs that are meant, by the names of its device plugin's resources. */
+/** Returns the resources of a node for the given GPUs, by the names of its device plugin. */
 function amountsAt(node: ScenarioNode, at: number, isMeant: (index: number) => boolean): Record<string, number> {
   const amounts: Record<string, number> = { [`${vendorOf(node)}.com/gpu`]: 0 };
   for (const index of gpuIndexes(node)) {
@@ -99,7 +99,7 @@ function offerOf(
   }
 }
 
-/** The resource of a MIG profile by the mixed strategy: `nvidia.com/mig-1g.10gb.me` for `1g.10gb+me`. */
+/** Returns the resource of a MIG profile with the mixed strategy: `nvidia.com/mig-1g.10gb.me` for `1g.10gb+me`. */
 export function migResource(profile: string): string {
   return `nvidia.com/mig-${profile.replaceAll("+", ".")}`;
 }
@@ -126,7 +126,7 @@ function readyAt(node: ScenarioNode, joined: number, at: number): NodeCondition 
   };
 }
 
-/** Since when a node is in a trouble of this kind; undefined where it is not. */
+/** Returns the time since when a node has a trouble of this kind; undefined if it has none. */
 function sinceOf(node: ScenarioNode, kind: string, joined: number, at: number): number | undefined {
   const trouble = node.unavailable.find((each) => each.because === kind && isWithin(each, at));
   return trouble === undefined ? undefined : Math.max(joined, trouble.from ?? joined);

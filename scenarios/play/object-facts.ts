@@ -10,15 +10,15 @@ import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
 import type { ScenarioFiles } from "../files.ts";
 import type { PlayedMessage } from "./facts.ts";
 
-/** What a watcher has for objects of files: its messages, and what it found odd about them. */
+/** The result of a watcher for the objects of files: its messages and remarks. */
 export interface ObjectFacts {
   readonly messages: readonly PlayedMessage[];
   readonly remarks: readonly { readonly object: KubeObject; readonly remark: Remark }[];
 }
 
 /**
- * Kubernetes objects of files as the watcher's own projection makes facts of them: each from its time on, at one time in the order
- * in which the watcher asks for kinds. `epoch` is the watcher's term.
+ * Returns the facts that the watcher's projection makes of the Kubernetes objects of files: each from its time on, at the same time in the order
+ * in which the watcher lists kinds. `epoch` is the watcher's term.
  */
 export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, epoch: number): ObjectFacts {
   const messages: PlayedMessage[] = [];
@@ -29,7 +29,7 @@ export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, 
     registries: createFactRegistries(cluster, { epoch: () => epoch, renew: () => {} }, (topic, { key, value }) =>
       messages.push({ topic, atMillis, key, value: value!, schemaVersion: FACT_SCHEMA_VERSION }),
     ),
-    // All objects that there are stand in the files: none has to be fetched, and a pod is taken at once.
+    // The files have all existing objects. None must be fetched, and a pod is processed at once.
     owners: { lookup: owners.lookup, isUnknown: () => false, fetch: () => Promise.resolve() },
     projection: {
       pods: { kinds: ownerKinds(), labels: ["*"], annotations: ["*"], resourceNames },
@@ -38,7 +38,7 @@ export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, 
     onRemarks: (object, ofObject) => remarks.push(...ofObject.map((remark) => ({ object, remark }))),
     signal: new AbortController().signal,
   });
-  // An owner is known before the first pod, whenever it was created.
+  // An owner is known before the first pod, independent of its creation time.
   for (const { object } of objects.toReversed()) owners.take(object);
   const inOrder = objects.toSorted((a, b) => a.atMillis - b.atMillis || orderOf(a.object) - orderOf(b.object));
   for (const [index, { atMillis: at, object, isGone }] of inOrder.entries()) {
@@ -54,7 +54,7 @@ export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, 
   return { messages, remarks };
 }
 
-/** The index of an object's kind among those that are watched; behind all of them for another kind. */
+/** Returns the index of an object's kind among the watched kinds; after all of them for another kind. */
 function orderOf({ apiVersion = "", kind }: KubeObject): number {
   const order = WATCHED_KINDS.findIndex((watched) => watched.kind === kind && watched.group === groupOf(apiVersion));
   return order === -1 ? WATCHED_KINDS.length : order;

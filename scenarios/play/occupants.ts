@@ -13,13 +13,13 @@ export interface Occupant {
   readonly gpu: number;
   /** The instance or partition; empty for the GPU itself. */
   readonly part: string;
-  /** What the pod's claim is of the device, as it is written: its activity is a ratio of that. */
+  /** The claimed part of the device, as written. The pod's activity is a ratio of this part. */
   readonly claimed: Rational;
-  /** Nothing tells that the pod has this device; it has a part of every one that can be its. */
+  /** True if the device of the pod is unknown. The pod then has a part of each device that it may have. */
   readonly isCommon: boolean;
 }
 
-/** Who is on which device of a node at a time, of the pods that hold then: where they are known to be, else in common. */
+/** Returns the pods on each device of a node at a time: on their known devices, or else in common. */
 export function occupantsAt(
   scenario: Scenario,
   node: ScenarioNode,
@@ -38,7 +38,7 @@ export function occupantsAt(
   return [...known, ...common];
 }
 
-/** The devices that a pod is known to have: its claim's, else its own. */
+/** Returns the known devices of a pod: those of its claim, or else its own. */
 export function devicesOfPod({ claims }: Scenario, pod: ScenarioPod): readonly NamedDevice[] {
   return "dra" in pod.holds ? devicesOf({ devices: claims[pod.holds.dra.claim]!.devices }) : devicesOf(pod);
 }
@@ -60,7 +60,7 @@ function knownOccupants(
   });
 }
 
-/** What a pod claims of each of its GPUs where that is less than all; undefined for a whole GPU. */
+/** Returns the part that a pod claims of each of its GPUs; undefined for a whole GPU. */
 function partialClaim(
   { holds }: ScenarioPod,
   node: ScenarioNode,
@@ -70,7 +70,7 @@ function partialClaim(
   return partOfEach({ holds }, node);
 }
 
-/** What a pod with parts of GPUs has of each of them; undefined for one with whole ones. */
+/** Returns the part that a pod has of each of its GPUs; undefined for a pod with whole GPUs. */
 function partOfEach({ holds }: Pick<ScenarioPod, "holds">, node: ScenarioNode): Rational | undefined {
   if ("fraction" in holds) return rational(Math.round(holds.fraction * 1e6), 1_000_000);
   if (!("hami" in holds)) return undefined;
@@ -82,7 +82,7 @@ function partOfEach({ holds }: Pick<ScenarioPod, "holds">, node: ScenarioNode): 
   return vgpuShare(amounts, gpuMemoryOf({ model: node.model })).share;
 }
 
-/** How many replicas of each of its GPUs a pod has. */
+/** Returns the number of replicas that a pod has of each of its GPUs. */
 export function replicasOn(replicas: number, gpus: number): number {
   return Math.max(1, Math.floor(replicas / Math.max(1, gpus)));
 }
@@ -92,7 +92,7 @@ function membersOf(node: ScenarioNode, index: number, at: number): number {
   return layout.kind === "shared" ? layout.replicas : 1;
 }
 
-/** Pods of one kind of which nothing tells what they have: MIG instances of a profile, or GPUs where the profile is empty. */
+/** Pods of one kind with unknown devices: MIG instances of a profile, or GPUs if the profile is empty. */
 function commonOccupants(
   node: ScenarioNode,
   profile: string,

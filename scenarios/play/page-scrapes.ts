@@ -10,15 +10,15 @@ import type { ScrapeMoment } from "../../domain/messages/scrape-message.ts";
 import type { ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
 import type { PageSource, ScenarioFiles } from "../files.ts";
 
-/** A message of a scrape, and whom it is of. */
+/** A message of a scrape, with its node. */
 export interface PlayedScrape {
   readonly origin: ScrapeOrigin;
   readonly message: Uint8Array;
 }
 
-/** An exporter whose pages stand in files. */
+/** An exporter with its pages in files. */
 export interface PlayedExporter {
-  /** The messages of a scrape, as the collector makes them of a page; none as long as it has never had one. */
+  /** Returns the messages that the collector makes of a page; none before the first page. */
   scrape(moment: Omit<ScrapeMoment, "dropped">): readonly PlayedScrape[];
 }
 
@@ -26,7 +26,7 @@ const TEMPLATE_BYTES = 256_000_000;
 /** A page from a Prometheus has the rows of a whole cluster. */
 const LIMITS = { series: 1_000_000, devices: 100_000 };
 
-/** The exporters of a scenario's pages. Times are asked in their order. */
+/** Returns the exporters of a scenario's pages. The times of calls must be ascending. */
 export function createPageExporters({ cluster, pages }: ScenarioFiles, collector: string): readonly PlayedExporter[] {
   const reader = createPageReader(createTemplates(TEMPLATE_BYTES), LIMITS);
   return pages.map((source, index) => createPageExporter(reader, source, { cluster, index, collector }));

@@ -3,8 +3,8 @@ import { factsOf, type PlayedMessage } from "./facts.ts";
 import { scrapesOf } from "./scrapes.ts";
 
 /**
- * All messages of a scenario in the order of time, facts before the scrapes of the same moment, as a collector that is never late
- * would send them. They are made as they are asked for.
+ * Yields all messages of a scenario in the order of time, facts before the scrapes of the same time, as a collector without delay
+ * would send them. They are made on demand.
  */
 export function* play(scenario: Scenario): Generator<PlayedMessage> {
   const facts = factsOf(scenario);

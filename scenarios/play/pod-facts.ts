@@ -7,16 +7,16 @@ import { asksOf, evidenceOf } from "./asks.ts";
 import { uuidOf } from "./identity.ts";
 import { clusterOf, createdAt, podUid, startedAt, tenureOf, type ScenarioPod } from "./tenure.ts";
 
-/** What is said of a pod from a time on; worked out when it is asked for, as a month has hundreds of thousands of them. */
+/** The fact of a pod from a time on. It is computed on demand, because a month has hundreds of thousands of them. */
 export interface PodMoment {
   readonly atMillis: number;
   readonly fact: () => PodBody;
 }
 
-/** A pod's fact without what the watcher adds. */
+/** A pod's fact without the fields that the watcher adds. */
 export type PodBody = Omit<WorkloadFact, keyof FactOrigin>;
 
-/** How long a finished pod stays to be seen before its object goes, as that of a Job with a time to live does. */
+/** How long the object of a finished pod stays, like that of a Job with a TTL. */
 const KEPT_MILLIS = 5 * 60_000;
 
 const KINDS = ownerKinds();
@@ -28,8 +28,8 @@ const END_REASONS: Readonly<Record<ScenarioPod["phase"], EndReason>> = {
 };
 
 /**
- * What a watcher would say of a scenario's pod: when it is created, bound, starts and is finished, and when its object is gone.
- * Moments that coincide are one. Nothing for a job of a batch scheduler.
+ * Returns the facts of a scenario's pod, as a watcher would send them: when it is created, bound, starts and finishes, and when its object is gone.
+ * Equal times are one fact. None for a job of a batch scheduler.
  */
 export function podMoments(pod: ScenarioPod, scenario: Scenario): readonly PodMoment[] {
   if (pod.hpcJob !== undefined) return [];
@@ -64,7 +64,7 @@ function lifeOfPod(pod: ScenarioPod, scenario: Scenario): PodLife {
   };
 }
 
-/** What of a fact stays the same for a pod's whole life. */
+/** The fields of a fact that stay the same for a pod's whole life. */
 function constantOf(pod: ScenarioPod, scenario: Scenario) {
   const { name, namespace, workload, labels, annotations, queue, priorityClass, gang } = pod;
   const owners = ownersOf(pod, scenario);
@@ -78,7 +78,7 @@ function constantOf(pod: ScenarioPod, scenario: Scenario) {
     workload: workload === undefined ? { kind: "Pod", name } : { kind: workload.kind, name: workload.name },
     type: pod.type ?? type,
     restarts: 0,
-    // A pod's own labels stand before those of what owns it.
+    // A pod's own labels are before those of its owner.
     labels: { ...workload?.labels, ...labels },
     annotations,
     marks: { pod: { labels, annotations }, owners: { labels: workload?.labels ?? {}, annotations: {} } },
@@ -99,7 +99,7 @@ function ownersOf(pod: ScenarioPod, scenario: Scenario): readonly OwnerReference
   return [{ apiVersion: group === "" ? "v1" : `${group}/v1`, kind, name, uid }];
 }
 
-/** Whether a pod's object goes with it; one that never was bound can only be taken away. */
+/** Returns true if a pod's object is deleted at its end. A pod that was never bound can only be deleted. */
 function isTakenAway({ phase }: ScenarioPod, { bound }: PodLife): boolean {
   return phase === "Deleted" || bound === undefined;
 }

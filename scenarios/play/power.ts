@@ -3,27 +3,27 @@ import { gpuIndexes } from "./machine.ts";
 import { devicesOfPod } from "./occupants.ts";
 import { lifeOf, tenureOf, type ScenarioNode } from "./tenure.ts";
 
-/** The power and the energy counters of a node's GPUs as time goes on. */
+/** The power and the energy counters of a node's GPUs over time. */
 export interface Power {
-  /** Whether anything says what a GPU draws, its node or a pod on it: others have neither power nor a counter. */
+  /** Returns true if the node or a pod on the GPU has a power draw. Other GPUs have neither power nor a counter. */
   isMeasured(gpu: number): boolean;
-  /** What a GPU draws by itself and for all pods that are known to be on it at a time. */
+  /** Returns the power draw of a GPU at a time: its own draw and that of all pods that are known to be on it. */
   watts(gpu: number, millis: number): number;
   /**
-   * Joules since the driver was loaded: when the node joined, or when its last XID went, as only a reload takes one away. Times
-   * are asked in their order for each GPU.
+   * Returns the joules since the driver was loaded: when the node joined, or when its last XID ended, because only a reload removes an XID. The times
+   * of calls must be ascending for each GPU.
    */
   joules(gpu: number, millis: number): number;
 }
 
-/** What one GPU draws, by itself or for a pod, from one time until another. */
+/** The power draw of one GPU, by itself or for a pod, from one time until another. */
 interface Draw {
   readonly watts: number;
   readonly from: number;
   readonly until: number;
 }
 
-/** What a pod draws, each of its GPUs draws for it. */
+/** Returns the draws of a pod. Each of its GPUs has the pod's draw. */
 export function createPower(scenario: Scenario, node: ScenarioNode): Power {
   const gpus = gpuIndexes(node).map((index) => {
     const draws = drawsOn(scenario, node, index);
@@ -39,7 +39,7 @@ export function createPower(scenario: Scenario, node: ScenarioNode): Power {
     };
   });
 
-  /** Takes those that come and those that go up to a time. */
+  /** Applies the starts and ends up to a time. */
   function advance(gpu: (typeof gpus)[number], millis: number): void {
     while ((gpu.resets[0] ?? Infinity) <= millis) {
       gpu.since = gpu.resets.shift()!;

@@ -4,10 +4,10 @@ import { gpuUuid, uuidOf } from "./identity.ts";
 import type { PodBody, PodMoment } from "./pod-facts.ts";
 import { tenureOf, type ScenarioNode, type Span } from "./tenure.ts";
 
-/** Where KAI keeps the pods that hold a GPU for a group of fractions. */
+/** KAI's namespace for pods that hold a GPU for a group of fractions. */
 const NAMESPACE = "kai-resource-reservation";
 
-/** A pod that holds a GPU for a group of pods, and nothing for itself; the exporter names it, as kubelet gave the GPU to it. */
+/** A pod that holds a GPU for a group of pods, and nothing for itself. The exporter names it, because the kubelet allocated the GPU to it. */
 export interface Reservation extends Span {
   readonly namespace: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Reservation extends Span {
   readonly group: string;
 }
 
-/** The reservation pods of a scenario: one for each GPU of a group, from its first pod's binding until its last pod's end. */
+/** Returns the reservation pods of a scenario: one for each GPU of a group, from its first pod's binding until its last pod's end. */
 export function reservationsOf(scenario: Scenario): readonly Reservation[] {
   const found = new Map<string, Reservation>();
   for (const pod of scenario.pods) {
@@ -43,7 +43,7 @@ export function reservationsOf(scenario: Scenario): readonly Reservation[] {
   return [...found.values()];
 }
 
-/** What a watcher would say of a reservation pod. */
+/** Returns the facts of a reservation pod, as a watcher would send them. */
 export function reservationMoments({
   namespace,
   name,

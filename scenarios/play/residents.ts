@@ -2,15 +2,15 @@ import type { Scenario } from "../schema.ts";
 import { devicesOfPod, replicasOn } from "./occupants.ts";
 import { tenureOf, type ScenarioNode, type ScenarioPod } from "./tenure.ts";
 
-/** Who holds on a node as time goes on. */
+/** The holders on a node over time. */
 export interface Residents {
-  /** The pods that hold at a time, by when they were bound. Times are asked in their order. */
+  /** Returns the pods that hold at a time, in the order of their binding. The times of calls must be ascending. */
   at(millis: number): readonly ScenarioPod[];
-  /** The replicas of one GPU that a pod has, as kubelet numbers them: the lowest that were free when it came, kept until it goes. */
+  /** Returns the replicas of one GPU that a pod has, with the kubelet's numbers: the lowest that were free when the pod was bound, until its end. */
   replicas(pod: ScenarioPod, gpu: number): readonly number[];
 }
 
-/** The pods of a node, sorted once: a month of short pods is walked through, not searched. */
+/** The pods of a node, sorted once. A month of short pods is walked through and not searched. */
 export function createResidents(scenario: Scenario, node: ScenarioNode): Residents {
   const coming = scenario.pods
     .filter((pod) => pod.node === node.name)
@@ -23,7 +23,7 @@ export function createResidents(scenario: Scenario, node: ScenarioNode): Residen
   let next = 0;
   let here: readonly { readonly pod: ScenarioPod; readonly until: number }[] = [];
 
-  /** A pod that has come gets its replicas of each of its GPUs. */
+  /** Gives a bound pod its replicas of each of its GPUs. */
   function settle(pod: ScenarioPod): void {
     if (!("replicas" in pod.holds)) return;
     const devices = devicesOfPod(scenario, pod);

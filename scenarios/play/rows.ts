@@ -8,21 +8,21 @@ import type { Reservation } from "./reservations.ts";
 import type { Residents } from "./residents.ts";
 import { isWithin, podUid, type ScenarioNode, type ScenarioPod } from "./tenure.ts";
 
-/** A row of a scrape: what it is of, and what it can be asked for its values. */
+/** A row of a scrape: its device, and the sources of its values. */
 export interface PlayedRow {
   readonly device: Device;
   readonly gpu: number;
-  /** The MIG profile of the row's instance; empty where it is none. */
+  /** The MIG profile of the row's instance; empty if the row is not an instance. */
   readonly profile: string;
-  /** Instances of a GPU in MIG mode, or none of them yet: the GPU itself has no activity then. */
+  /** True for a GPU in MIG mode, with or without instances. The GPU itself has no activity then. */
   readonly isBlind: boolean;
-  /** Those on the row's device. */
+  /** The occupants of the row's device. */
   readonly occupants: readonly Occupant[];
-  /** Where the exporter tells processes apart, the pod whose they are. */
+  /** The pod of the processes, if the exporter has values by process. */
   readonly processesOf: Occupant | undefined;
 }
 
-/** What the rows of a node are made of. */
+/** The sources of a node's rows. */
 export interface RowSources {
   readonly scenario: Scenario;
   readonly node: ScenarioNode;
@@ -31,8 +31,8 @@ export interface RowSources {
 }
 
 /**
- * The rows of a node's scrape at a time, as a reader of dcgm-exporter gives them: for each GPU that is not in a gap one of itself,
- * or of each of its instances or partitions; of a device that several pods share, one for each pod and replica that the
+ * Returns the rows of a node's scrape at a time, as a reader of dcgm-exporter gives them: for each GPU that is not in a gap one row of itself,
+ * or of each of its instances or partitions; for a device that several pods share, one for each pod and replica that the
  * exporter names.
  */
 export function rowsAt(sources: RowSources, at: number): readonly PlayedRow[] {
@@ -93,7 +93,7 @@ interface Named {
   readonly processesOf: Occupant | undefined;
 }
 
-/** Whom the exporter names on a device, a row each. Of a pod with several replicas the first row has the processes. */
+/** Returns the pods that the exporter names on a device, with a row for each. With several replicas of a pod, the first row has the processes. */
 function namesOn(
   { scenario, residents, reservations, node }: RowSources,
   gpu: number,
@@ -130,7 +130,7 @@ function namesOn(
   return [...reserving, ...pods];
 }
 
-/** Whether the exporter names a pod: kubelet gave it its device, by a claim or not, or the exporter tells its processes apart. */
+/** Returns true if the exporter names a pod: the kubelet allocated its device, by a claim or not, or the exporter has values by process. */
 function isNamed({ evidence, group, processActivity }: ScenarioPod, claim: DeviceClaim | undefined): boolean {
   return claim !== undefined || processActivity || (evidence === "label" && group === undefined);
 }

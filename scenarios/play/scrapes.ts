@@ -19,9 +19,9 @@ const WATTS = COLUMNS.indexOf("power_watts");
 const JOULES = COLUMNS.indexOf("energy_joules");
 
 /**
- * The scrapes of a scenario as a collector would send them, one for each node and scrape time in the order of time, those of its
- * files' pages among them, made as they are asked for: a month of many nodes takes no memory. Where a gap is one of all GPUs of a node, the attempt has failed. Values
- * that do not change are worked out once, and again when something begins or ends on the node.
+ * Yields the scrapes of a scenario as a collector would send them, one for each node and scrape time in the order of time, with those of its
+ * files' pages. They are made on demand, so a month of many nodes takes no memory. If all GPUs of a node are in a gap, the attempt has failed. Values
+ * that do not change are computed once, and again when something begins or ends on the node.
  */
 export function* scrapesOf(scenario: Scenario): Generator<PlayedMessage> {
   const { period, scrapeInterval } = scenario;
@@ -47,14 +47,14 @@ export function* scrapesOf(scenario: Scenario): Generator<PlayedMessage> {
 /** A node's page between two changes. */
 interface Page {
   readonly stable: Uint8Array;
-  /** The page's own: power and energy are written into it at each scrape, and the message takes a copy. */
+  /** The page's own values. Power and energy are written into them at each scrape, and the message has a copy. */
   readonly values: Float64Array;
   /** The GPU of each row. */
   readonly gpus: readonly number[];
   readonly failure: { readonly reason: ScrapeFailure; readonly detail: string } | undefined;
 }
 
-/** An exporter of one node with what scrapes it: times are asked in their order. */
+/** Returns an exporter of one node with its scraper. The times of calls must be ascending. */
 function createExporter(scenario: Scenario, node: ScenarioNode) {
   const { cluster, name } = node;
   const { period, scrapeInterval: intervalMillis } = scenario;
@@ -109,7 +109,7 @@ function createExporter(scenario: Scenario, node: ScenarioNode) {
   };
 }
 
-/** The times at which what an exporter gives can change, in order: pods, their activity, troubles, layouts, gaps. */
+/** Returns the times at which an exporter's values can change, in order: pods, their activity, troubles, layouts, gaps. */
 function edgesOf(scenario: Scenario, node: ScenarioNode): readonly number[] {
   const pods = scenario.pods.filter((pod) => pod.node === node.name);
   const spans = [

@@ -1,19 +1,19 @@
 import type { Scenario } from "../schema.ts";
 import { uuidOf } from "./identity.ts";
 
-/** A node as a scenario writes it. */
+/** A node of a scenario. */
 export type ScenarioNode = Scenario["nodes"][number];
 
-/** A pod as a scenario writes it. */
+/** A pod of a scenario. */
 export type ScenarioPod = Scenario["pods"][number];
 
-/** A time from one moment up to but without another, milliseconds since the epoch. */
+/** A half-open time range, in milliseconds since the epoch. */
 export interface Span {
   readonly from: number;
   readonly until: number;
 }
 
-/** Whether a moment lies in a span; a side that is left out is open. */
+/** Returns true if a time is in a span. An absent bound is open. */
 export function isWithin(
   span: { readonly from?: number | undefined; readonly until?: number | undefined },
   at: number,
@@ -21,18 +21,18 @@ export function isWithin(
   return (span.from ?? -Infinity) <= at && at < (span.until ?? Infinity);
 }
 
-/** When a machine is there: as it is written, else for the whole period. */
+/** Returns the lifetime of a machine: as written, or else the whole period. */
 export function lifeOf({ from, until }: ScenarioNode, { period }: Scenario): Span {
   return { from: from ?? period.start, until: until ?? period.end };
 }
 
-/** When a pod holds: from when it is bound until it is finished, Infinity while it is not. Undefined for one that never is bound. */
+/** Returns the time in which a pod holds: from its binding to its end, Infinity without an end. Undefined for a pod that is never bound. */
 export function tenureOf({ node, scheduled, finished }: ScenarioPod, { period }: Scenario): Span | undefined {
   if (node === undefined || scheduled === null) return undefined;
   return { from: scheduled ?? period.start, until: finished === null ? Infinity : (finished ?? period.end) };
 }
 
-/** When a pod's first container runs; undefined where none ever does. */
+/** Returns the time when a pod's first container runs; undefined if none ever does. */
 export function startedAt(pod: ScenarioPod, scenario: Scenario): number | undefined {
   const tenure = tenureOf(pod, scenario);
   if (tenure === undefined || pod.started === null) return undefined;
@@ -40,17 +40,17 @@ export function startedAt(pod: ScenarioPod, scenario: Scenario): number | undefi
   return started < tenure.until ? started : undefined;
 }
 
-/** When a pod was created. */
+/** Returns the time of a pod's creation. */
 export function createdAt({ created, scheduled }: ScenarioPod, { period }: Scenario): number {
   return created ?? scheduled ?? period.start;
 }
 
-/** The cluster of a pod: its node's; of one that is on no node, the first node's. */
+/** Returns the cluster of a pod: that of its node, or of the first node for a pod without a node. */
 export function clusterOf({ node }: ScenarioPod, { nodes }: Scenario): string {
   return (nodes.find(({ name }) => name === node) ?? nodes[0])?.cluster ?? "default";
 }
 
-/** The UID of a pod: of two with one name, each has its own. */
+/** Returns the UID of a pod. Two pods with the same name have different UIDs. */
 export function podUid(pod: ScenarioPod, scenario: Scenario): string {
   return uuidOf(
     "pod",
@@ -62,17 +62,17 @@ export function podUid(pod: ScenarioPod, scenario: Scenario): string {
   );
 }
 
-/** Whether nobody tells Kubernetes' side of a node: its jobs are a batch scheduler's, which only the exporter names. */
+/** Returns true if a node is not in Kubernetes: its jobs belong to a batch scheduler, and only the exporter names them. */
 export function isBare({ name }: ScenarioNode, { pods }: Scenario): boolean {
   return pods.some(({ node, hpcJob }) => node === name && hpcJob !== undefined);
 }
 
-/** The clusters of a scenario, each once. */
+/** Returns the clusters of a scenario, each once. */
 export function clustersOf({ nodes, files }: Scenario): readonly string[] {
   return [...new Set([...nodes.map(({ cluster }) => cluster), ...(files === undefined ? [] : [files.cluster])])];
 }
 
-/** The first moment of which a scenario tells anything. */
+/** Returns the first time in a scenario. */
 export function beginOf({ period, nodes, pods, namespaces }: Scenario): number {
   const times = [
     ...nodes.map(({ from }) => from),

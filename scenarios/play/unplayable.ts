@@ -6,14 +6,14 @@ import { gpuIndexes, layoutAt } from "./machine.ts";
 import { lifeOf } from "./tenure.ts";
 
 /**
- * What a scenario says that no collector could tell: messages would say something else than the text does. Nothing where all of it
+ * Returns the parts of a scenario that no collector could report, so that the messages would differ from the text. None if the whole scenario
  * can be played.
  */
 export function unplayable(scenario: Scenario): readonly FileProblem[] {
   return [...troublesOfNodes(scenario), ...troublesOfPods(scenario), ...troublesOfGangs(scenario)];
 }
 
-/** Kubernetes cordons nodes, and calls nodes ready or not; of a GPU it says neither. */
+/** Kubernetes cordons nodes and reports nodes as ready or not, but not single GPUs. */
 function troublesOfNodes({ nodes }: Scenario): readonly FileProblem[] {
   return nodes.flatMap((node, index) =>
     node.unavailable.flatMap(({ gpus, because }, spanIndex) => {

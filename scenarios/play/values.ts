@@ -9,7 +9,7 @@ import { isWithin, type ScenarioNode, type ScenarioPod } from "./tenure.ts";
 const MEBIBYTE = 1024 * 1024;
 const MILLION = rational(1_000_000);
 
-/** What a played exporter gives, in the catalogue's order. */
+/** The metrics of a played exporter, in the order of the catalog. */
 const PLAYED = new Set([
   "gr_engine_active_ratio",
   "gpu_utilization_ratio",
@@ -26,8 +26,8 @@ const PLAYED = new Set([
 export const COLUMNS: readonly string[] = METRICS.map(({ name }) => name).filter((name) => PLAYED.has(name));
 
 /**
- * The values of rows that stay the same until something changes on the node, row by row; what the exporter does not give is NaN.
- * Power and energy are left to the scrape.
+ * Returns the values of rows that stay the same until something changes on the node, row by row. Values that the exporter does not have are NaN.
+ * The scrape adds power and energy.
  */
 export function valuesAt(node: ScenarioNode, rows: readonly PlayedRow[], at: number): Float64Array {
   const values = new Float64Array(rows.length * COLUMNS.length).fill(Number.NaN);
@@ -60,7 +60,7 @@ function valuesOfRow(
   };
 }
 
-/** The one value that an exporter has of a device: the sum of what all on it do, at most all of it; undefined where nobody is measured. */
+/** Returns the exporter's value for a device: the sum of its occupants, at most the whole device; undefined if no occupant is measured. */
 function activityOf(occupants: readonly Occupant[], at: number): number | undefined {
   const isMeasured = occupants.some(({ pod }) => ratioAt(pod, at) !== undefined);
   if (occupants.length > 0 && !isMeasured) return undefined;
@@ -71,12 +71,12 @@ function processActivityOf(occupant: Occupant, at: number): number | undefined {
   return ratioAt(occupant.pod, at) === undefined ? undefined : asRatio(ownActivityOf(occupant, at));
 }
 
-/** A pod's activity as a part of the device: the ratio that is written is one of its claim. */
+/** Returns a pod's activity as a part of the device. The written ratio is a ratio of its claim. */
 function ownActivityOf({ pod, claimed }: Occupant, at: number): Rational {
   return multiply(rational(Math.round((ratioAt(pod, at) ?? 0) * 1e6), 1_000_000), claimed);
 }
 
-/** At most 1, in whole parts per million: what the ledger counts in, so that reading it rounds nothing once more. */
+/** Returns at most 1, in whole parts per million. That is the ledger's unit, so reading the value does not round again. */
 function asRatio(exact: Rational): number {
   return Number(roundHalfEven(multiply(smaller(exact, ONE), MILLION))) / 1e6;
 }
@@ -86,13 +86,13 @@ function ratioAt({ activity }: ScenarioPod, at: number): number | undefined {
   return activity.find((span) => isWithin(span, at))?.ratio;
 }
 
-/** What all on a device use of its memory; undefined where somebody is on it and nobody says. */
+/** Returns the memory that all occupants of a device use; undefined if it has occupants and none has a value. */
 function memoryUsedOf(occupants: readonly Occupant[]): number | undefined {
   const used = occupants.flatMap(({ pod }) => pod.memoryUsedMiB ?? []);
   return occupants.length > 0 && used.length === 0 ? undefined : used.reduce((sum, each) => sum + each, 0);
 }
 
-/** The memory that a MIG profile's name says: 5 GB of `1g.5gb`. */
+/** Returns the memory in a MIG profile's name: 5 GB of `1g.5gb`. */
 function memoryMiBOfProfile(profile: string): number | undefined {
   const gigabytes = /\.(\d+)gb/.exec(profile)?.[1];
   return gigabytes === undefined ? undefined : Number(gigabytes) * 1024;
