@@ -7,19 +7,19 @@ import type { Fleet } from "./fleet/fleet.ts";
 import { collectedAt, type FleetNode } from "./fleet/node.ts";
 import { isExporterAway } from "./fleet/troubles.ts";
 
-/** Up to so many nodes each has a server of its own; more share a few by path. */
+/** Up to this number of nodes, each node has its own server. More nodes share a few servers by path. */
 const MOST_SERVERS = 64;
 const SHARED_SERVERS = 16;
-/** Longer than any scrape interval that is usual: a connection outlives the pause between two scrapes. */
+/** Longer than usual scrape intervals, so that a connection stays open between two scrapes. */
 const KEEP_ALIVE_MILLIS = 300_000;
 
-/** Where a node's page is. */
+/** The address of a node's page. */
 export interface ExporterTarget {
   readonly url: string;
   readonly node: string;
 }
 
-/** The exporters of a fleet, serving. */
+/** The running exporters of a fleet. */
 export interface ExporterServers {
   readonly targets: readonly ExporterTarget[];
   stop(): Promise<void>;
@@ -29,11 +29,11 @@ interface Exporter {
   readonly node: FleetNode;
   readonly path: string;
   renderer?: PageRenderer;
-  /** The last page: whoever scrapes within the exporter's own interval gets it again. */
+  /** The last page. A scrape within the exporter's own interval gets it again. */
   last?: { readonly collectedAt: number; readonly page: Buffer };
 }
 
-/** Serves the pages of every node of a fleet on ports that the system chooses, of the address that is given. */
+/** Serves the pages of every node of a fleet at the given address, on ports that the system selects. */
 export async function startExporterServers(
   fleet: Fleet,
   now: () => number,

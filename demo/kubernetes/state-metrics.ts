@@ -14,7 +14,7 @@ const ALLOWED = [
   "nvidia.com/cuda.runtime-version.full",
 ];
 
-/** What kube-state-metrics says of objects, as far as rules read it (its docs/metrics, version 2). */
+/** Returns the series of kube-state-metrics for objects, as far as rules read them (its docs/metrics, version 2). */
 export function stateSamples(objects: readonly KubernetesObject[]): readonly StateSample[] {
   return objects.flatMap((object) => {
     if (object.kind === "Pod") return ofPod(object as unknown as Pod);
@@ -24,7 +24,7 @@ export function stateSamples(objects: readonly KubernetesObject[]): readonly Sta
   });
 }
 
-/** The same as a page in Prometheus' text format, 0.0.4. */
+/** Returns the same as a page in Prometheus' text format, 0.0.4. */
 export function stateMetricsPage(objects: readonly KubernetesObject[]): string {
   const families = new Map<string, string[]>();
   for (const [name, labels, value] of stateSamples(objects)) {
@@ -116,7 +116,7 @@ function labelsOf({ metadata: { labels = {} } }: Pick<KubernetesObject, "metadat
   );
 }
 
-/** Every other character than letters and digits an underscore. */
+/** Replaces every character except letters and digits with an underscore. */
 function underscored(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, "_");
 }

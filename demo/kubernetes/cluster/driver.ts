@@ -12,7 +12,7 @@ export interface ClusterDriver {
   stop(): void;
 }
 
-/** What the driver needs of a server. */
+/** The functions of a server that the driver needs. */
 export type DrivenServer = Pick<ApiServer, "put" | "delete">;
 
 /**

@@ -175,7 +175,7 @@ async function bodyOf(request: IncomingMessage): Promise<SentObject> {
     const value: unknown = JSON.parse(Buffer.concat(parts).toString("utf8"));
     if (typeof value === "object" && value !== null) return value as SentObject;
   } catch {
-    // Said below: whatever is no object is refused alike.
+    // Handled below: every value that is not an object is refused in the same way.
   }
   throw failure(400, "BadRequest", "the object provided is unrecognized");
 }

@@ -110,7 +110,7 @@ function decodeToken(text: string): ContinueToken {
       return { v: token.v, rv: token.rv, start: token.start };
     }
   } catch {
-    // Said below, as for every text that is no token.
+    // Handled below, as for every text that is not a token.
   }
   throw failure(400, "BadRequest", "continue key is not valid");
 }

@@ -1,15 +1,15 @@
-/** What a path of the API names. */
+/** The parts of a path of the API. */
 export interface ApiPath {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
-  /** Empty for all namespaces, and for what has none. */
+  /** Empty for all namespaces, and for resources without one. */
   readonly namespace: string;
   /** Empty for the collection. */
   readonly name: string;
 }
 
-/** Reads `/api/v1/…` and `/apis/<group>/<version>/…`; `undefined` where the path names no collection or object. */
+/** Reads `/api/v1/…` and `/apis/<group>/<version>/…`; `undefined` if the path has no collection or object. */
 export function parseApiPath(path: string): ApiPath | undefined {
   const parts = path.split("/").slice(1).map(decodeURIComponent);
   const isCore = parts[0] === "api";
@@ -18,7 +18,7 @@ export function parseApiPath(path: string): ApiPath | undefined {
   if (group === undefined || version === undefined || rest.length === 0 || rest.some((part) => part === "")) {
     return undefined;
   }
-  // `namespaces/x` is the object of that name; with more behind it, the namespace of what follows.
+  // `namespaces/x` is the object of that name. With more parts behind, it is the namespace of the next parts.
   if (rest[0] === "namespaces" && rest.length > 2) {
     const [, namespace = "", resource = "", name = "", ...more] = rest;
     return more.length > 0 ? undefined : { group, version, resource, namespace, name };

@@ -10,7 +10,7 @@ export interface ListQuery {
   readonly hasSelector: boolean;
   readonly limit: number;
   readonly continue: string;
-  /** `undefined` where none was given. */
+  /** `undefined` if none was given. */
   readonly resourceVersion: number | undefined;
   readonly match: "" | "NotOlderThan" | "Exact";
   readonly watch: boolean;
@@ -22,8 +22,8 @@ export interface ListQuery {
 const NAME_FIELDS = ["metadata.name", "metadata.namespace"];
 
 /**
- * Reads the options of a request. `streamingLists` says whether the server offers them, else the code with which it
- * refuses. Fails with the Status that real servers answer with.
+ * Reads the options of a request. `streamingLists` is true if the server offers them, or else the code with which it
+ * refuses them. Fails with the Status of real servers.
  */
 export function readListQuery(
   resource: ApiResource,
@@ -105,7 +105,7 @@ function wholeNumber(name: string, text: string): number | undefined {
   return Number(text);
 }
 
-/** A flag of a query: whatever is there and is not `false` or `0` (k8s.io/apimachinery, Convert_Slice_string_To_bool). */
+/** Returns a flag of a query: true for every present value except `false` and `0` (k8s.io/apimachinery, Convert_Slice_string_To_bool). */
 export function isTrue(text: string | null): boolean {
   return text !== null && text !== "0" && text.toLowerCase() !== "false";
 }

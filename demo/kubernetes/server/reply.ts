@@ -7,7 +7,7 @@ import { createWire, type WireShape } from "./wire.ts";
 const GZIP_FROM_BYTES = 128 * 1024;
 const JSON_TYPE = "application/json";
 
-/** Answers with a JSON value. */
+/** Sends a JSON value. */
 export async function replyJson(
   request: IncomingMessage,
   response: ServerResponse,
@@ -20,14 +20,14 @@ export async function replyJson(
   await replyText(request, response, [`${JSON.stringify(value)}\n`], shape);
 }
 
-/** Answers with a Status; how long to wait goes into its header too. */
+/** Sends a Status. The time to wait is in its header too. */
 export async function replyStatus(request: IncomingMessage, response: ServerResponse, status: Status): Promise<void> {
   const seconds = status.details?.["retryAfterSeconds"];
   if (typeof seconds === "number") response.setHeader("retry-after", String(seconds));
   await replyJson(request, response, status.code, status);
 }
 
-/** Answers with text in pieces: by length where it is small, else chunked, compressed where the client takes that. */
+/** Sends text in pieces: with its length if it is small, else chunked, and compressed if the client accepts that. */
 export async function replyText(
   request: IncomingMessage,
   response: ServerResponse,

@@ -2,10 +2,10 @@ import { apiVersionOf, type ApiResource } from "./resources.ts";
 import { failure } from "./status.ts";
 import type { Version } from "./store.ts";
 
-/** How objects are written: whole, or their metadata alone. */
+/** The representation of objects: whole, or only their metadata. */
 export type Representation = "whole" | "metadata";
 
-/** What an Accept header asks for: the first of its media types that a server of this kind can give; else a 406. */
+/** Returns the representation for an Accept header: the first of its media types that the server supports. Fails with a 406 if there is none. */
 export function representationOf(accept: string | undefined): Representation {
   for (const range of (accept ?? "*/*").split(",")) {
     const [media = "", ...parameters] = range.split(";").map((part) => part.trim());
@@ -17,20 +17,20 @@ export function representationOf(accept: string | undefined): Representation {
   throw failure(406, "NotAcceptable", "only the following media types are accepted: application/json");
 }
 
-/** The JSON of an object as it stands alone: fetched by name, or in a watch event. */
+/** Returns the JSON of a single object: fetched by name, or in a watch event. */
 export function objectText(resource: ApiResource, version: Version, representation: Representation): string {
   if (representation === "metadata") return metadataText(version);
   const text = version.object.json(String(version.resourceVersion));
   return `{"kind":"${resource.kind}","apiVersion":"${apiVersionOf(resource)}",${text.slice(1)}`;
 }
 
-/** The JSON of an object within a list: without `kind` and `apiVersion`, but for custom resources and metadata. */
+/** Returns the JSON of an object in a list: without `kind` and `apiVersion`, except for custom resources and metadata. */
 export function itemText(resource: ApiResource, version: Version, representation: Representation): string {
   if (representation === "whole" && !resource.custom) return version.object.json(String(version.resourceVersion));
   return objectText(resource, version, representation);
 }
 
-/** The head of a list, up to its items. */
+/** Returns the head of a list, up to its items. */
 export function listHead(
   resource: ApiResource,
   representation: Representation,
@@ -43,7 +43,7 @@ export function listHead(
   return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
 }
 
-/** The JSON of a bookmark's event: an object of the kind with nothing but its resourceVersion. */
+/** Returns the JSON of a bookmark event: an object of the kind with only its resourceVersion. */
 export function bookmarkText(
   resource: ApiResource,
   resourceVersion: number,

@@ -6,7 +6,7 @@ export interface ApiResource {
   readonly resource: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** Comes from a CustomResourceDefinition: items of its lists carry `kind` and `apiVersion`, others' don't. */
+  /** True if it comes from a CustomResourceDefinition. Only then have items of its lists `kind` and `apiVersion`. */
   readonly custom: boolean;
 }
 
@@ -24,7 +24,7 @@ const kueue = inGroup("kueue.x-k8s.io/v1beta1", true);
 const volcano = inGroup("scheduling.volcano.sh/v1beta1", true);
 const ray = inGroup("ray.io/v1", true);
 
-/** What every cluster serves, as far as GPU workloads are concerned. */
+/** The resources of every cluster that concern GPU workloads. */
 export const BUILT_IN_RESOURCES: readonly ApiResource[] = [
   core("namespaces", "Namespace", false),
   core("nodes", "Node", false),
@@ -44,7 +44,7 @@ export const BUILT_IN_RESOURCES: readonly ApiResource[] = [
   dra("resourceslices", "ResourceSlice", false),
 ];
 
-/** What operators add: each group appears when it is installed. */
+/** The resources of operators. Each group exists after it is installed. */
 export const ADDED_RESOURCES: readonly ApiResource[] = [
   inGroup("jobset.x-k8s.io/v1alpha2", true)("jobsets", "JobSet"),
   inGroup("kubeflow.org/v1", true)("pytorchjobs", "PyTorchJob"),
@@ -73,22 +73,22 @@ export function apiVersionOf({ group, version }: Pick<ApiResource, "group" | "ve
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** `pods` or `leases.coordination.k8s.io`: how errors name a resource. */
+/** Returns the name of a resource in errors: `pods` or `leases.coordination.k8s.io`. */
 export function qualifiedName({ group, resource }: Pick<ApiResource, "group" | "resource">): string {
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** What a server serves at the moment. */
+/** The resources that a server currently serves. */
 export interface ResourceCatalogue {
   all(): readonly ApiResource[];
   byPath(group: string, version: string, resource: string): ApiResource | undefined;
-  /** Fails with a `RangeError` where no installed resource has this kind. */
+  /** Fails with a `RangeError` if no installed resource has this kind. */
   byKind(apiVersion: string, kind: string): ApiResource;
   install(resources: readonly ApiResource[]): void;
   remove(group: string): readonly ApiResource[];
 }
 
-/** A catalogue that begins with some resources. */
+/** Creates a catalog with some resources. */
 export function createCatalogue(resources: readonly ApiResource[]): ResourceCatalogue {
   let installed = [...resources];
   return {

@@ -1,7 +1,7 @@
 import type { Access } from "./access.ts";
 import { failure } from "./status.ts";
 
-/** The answer to a review of what the asker may do, or `undefined` where the resource is no such review. */
+/** Returns the answer to a review of the user's permissions; `undefined` if the resource is not such a review. */
 export function reviewOf(access: Access, resource: string, sent: unknown): unknown {
   const spec = ((sent as { readonly spec?: unknown } | null)?.spec ?? {}) as Readonly<Record<string, unknown>>;
   const head = { apiVersion: "authorization.k8s.io/v1", metadata: {} };

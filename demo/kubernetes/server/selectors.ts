@@ -1,14 +1,14 @@
 import { failure } from "./status.ts";
 import type { StoredObject } from "./object.ts";
 
-/** Whether an object is selected. */
+/** Returns true if an object is selected. */
 export type Selector = (object: StoredObject) => boolean;
 
 const SET = /^([\w./-]+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const EQUALITY = /^([\w./-]+)\s*(==|=|!=)\s*([\w.-]*)$/;
 const EXISTENCE = /^(!?)\s*([\w./-]+)$/;
 
-/** A label selector in the API's writing; fails with a 400 Status where it is none. What lacks a label is "not in". */
+/** Parses a label selector in the form of the API. Fails with a 400 Status if it is invalid. An object without the label is "not in". */
 export function parseLabelSelector(text: string): Selector {
   const tests = splitOutsideBrackets(text).map(labelTest);
   return ({ labels }) => tests.every((test) => test(labels));
@@ -44,7 +44,7 @@ function splitOutsideBrackets(text: string): string[] {
     .filter((term) => term !== "");
 }
 
-/** A field selector; fields that the resource does not offer are a 400, as on real servers. */
+/** Parses a field selector. Fields that the resource does not offer are a 400, as on real servers. */
 export function parseFieldSelector(text: string, known: ReadonlySet<string>): Selector {
   const tests = text
     .split(",")

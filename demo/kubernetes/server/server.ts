@@ -16,12 +16,12 @@ import { createStore, keyOf, type ObjectStore } from "./store.ts";
 import { createTroubles, type Troubles } from "./troubles.ts";
 import { goneEvent, type OpenWatch } from "./watch.ts";
 
-/** What names an object to delete. */
+/** The identity of an object to delete. */
 export type ObjectName = Pick<KubernetesObject, "apiVersion" | "kind"> & {
   readonly metadata: Pick<KubernetesObject["metadata"], "name" | "namespace">;
 };
 
-/** An API server of Kubernetes as its watchers see it: no admission, no controllers, but the protocol in full. */
+/** An API server of Kubernetes for watchers: the complete protocol, without admission and controllers. */
 export interface ApiServer {
   readonly url: string;
   readonly store: ObjectStore;
@@ -29,43 +29,43 @@ export interface ApiServer {
   readonly access: Access;
   readonly troubles: Troubles;
   readonly requests: RequestLog;
-  /** Creates or replaces an object, whose resource must be installed; what comes out is its resourceVersion. */
+  /** Creates or replaces an object. Its resource must be installed. Returns the resourceVersion. */
   put(object: KubernetesObject): string;
-  /** Deletes an object; `false` where there was none. */
+  /** Deletes an object. Returns `false` if there was none. */
   delete(object: ObjectName): boolean;
   install(resources: readonly ApiResource[]): void;
-  /** Takes an API group away, with its objects; its watches end. */
+  /** Removes an API group with its objects. Its watches end. */
   remove(group: string): void;
-  /** Serves a group in another version from now on, and no longer in the former; the watches of the former end. */
+  /** Serves a group in another version from now on, and no longer in the former one. The watches of the former version end. */
   serveAs(group: string, version: string): void;
   /** Restores the database as of a version: versions go back, every watch ends. */
   restore(resourceVersion: number): void;
-  /** How many watches are open, of one resource or of all; `pods`, `batch/jobs`. */
+  /** Returns the number of open watches, of one resource (`pods`, `batch/jobs`) or of all. */
   openWatches(resource?: string): number;
-  /** Ends open watches as a server does whose time is up. */
+  /** Ends open watches like a server after the watch timeout. */
   endWatches(resource?: string): void;
-  /** Tells open watches that their version is gone (an ERROR event of code 410), and ends them. */
+  /** Sends open watches that their version is gone (an ERROR event of code 410), and ends them. */
   expireWatches(resource?: string): void;
-  /** Cuts open watches behind so many more bytes. */
+  /** Cuts open watches after the given number of further bytes. */
   cutWatches(afterBytes?: number, resource?: string): void;
-  /** Open watches are silent from now on and for ever; later ones are not. */
+  /** Makes open watches silent forever. Later watches are not affected. */
   silenceWatches(resource?: string): void;
-  /** Writes bytes of no meaning into open watches. */
+  /** Writes invalid bytes into open watches. */
   spoilWatches(bytes: string | Buffer, resource?: string): void;
-  /** The server is gone: its port refuses, every connection is cut. Its objects stay. */
+  /** Stops the server: its port refuses connections, and every connection is cut. Its objects stay. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a server on a free port, of 127.0.0.1 where nothing else is given. */
+/** Starts a server on a free port, by default of 127.0.0.1. */
 export async function startApiServer(
   options: {
     readonly resources?: readonly ApiResource[];
     readonly now?: () => number;
     readonly bookmarkMillis?: number;
     readonly user?: string;
-    /** Changes that are kept; older versions than theirs are too old. */
+    /** The number of kept changes. Versions before them are too old. */
     readonly keptEvents?: number;
     readonly address?: DemoAddress;
   } = {},

@@ -70,7 +70,7 @@ export function invalidOption(field: string, problem: string, code: 400 | 422 = 
   );
 }
 
-/** What a Status says of the object that it is about. */
+/** The fields of a Status about its object. */
 export function named({ group, resource }: ApiResource, name: string): Readonly<Record<string, unknown>> {
   return { name, ...(group === "" ? {} : { group }), kind: resource };
 }

@@ -1,13 +1,13 @@
 import type { StoredObject } from "./object.ts";
 import { addKey, indexOfKey, removeKey } from "./sorted-keys.ts";
 
-/** An object as it was from a resourceVersion on. */
+/** An object from a resourceVersion on. */
 export interface Version {
   readonly object: StoredObject;
   readonly resourceVersion: number;
 }
 
-/** One change: `before` is missing where it was created, `after` where it was deleted. */
+/** One change: `before` is absent for a creation, `after` for a deletion. */
 export interface StoreEvent {
   readonly resource: string;
   readonly key: string;
@@ -22,30 +22,30 @@ export interface Snapshot {
   get(key: string): Version | undefined;
 }
 
-/** Objects under one growing resourceVersion, and the changes that led here, as far as they are kept. */
+/** Objects with one growing resourceVersion, and the kept part of their changes. */
 export interface ObjectStore {
   readonly resourceVersion: number;
-  /** Nothing before this is known any more. */
+  /** The oldest version that is still known. */
   readonly compactedVersion: number;
   get(resource: string, key: string): Version | undefined;
-  /** Creates or replaces an object; what comes out is its new version. */
+  /** Creates or replaces an object. Returns its new version. */
   put(resource: string, object: StoredObject): Version;
-  /** Deletes an object; `false` where there was none. */
+  /** Deletes an object. Returns `false` if there was none. */
   delete(resource: string, key: string): boolean;
-  /** The state as of a version, which must not be older than {@link compactedVersion}. */
+  /** Returns the state at a version, which must not be older than {@link compactedVersion}. */
   snapshot(resource: string, resourceVersion: number): Snapshot;
-  /** The changes of a resource after a version, oldest first. */
+  /** Returns the changes of a resource after a version, oldest first. */
   eventsSince(resource: string, resourceVersion: number): StoreEvent[];
-  /** Forgets the changes up to the present. */
+  /** Drops the changes so far. */
   compact(): void;
-  /** Is again what it was at a version, which must not be older than {@link compactedVersion}. Nobody who follows hears of it. */
+  /** Restores the state at a version, which must not be older than {@link compactedVersion}. Followers get no event. */
   restore(resourceVersion: number): void;
   /** Calls with each change of a resource until the returned function is called. */
   follow(resource: string, listener: (event: StoreEvent) => void): () => void;
   count(resource: string): number;
 }
 
-/** The key of an object: etcd's order, a namespace's objects together. */
+/** Returns the key of an object, in etcd's order: the objects of a namespace are adjacent. */
 export function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
@@ -56,7 +56,7 @@ interface Collection {
   readonly listeners: Set<(event: StoreEvent) => void>;
 }
 
-/** An empty store. It keeps so many changes; the first resourceVersion is not 1, as on no real cluster. */
+/** Creates an empty store with a limit of kept changes. As on real clusters, the first resourceVersion is not 1. */
 export function createStore({ keptEvents = 20_000, firstVersion = 1000 } = {}): ObjectStore {
   const collections = new Map<string, Collection>();
   let history: StoreEvent[] = [];
@@ -74,7 +74,7 @@ export function createStore({ keptEvents = 20_000, firstVersion = 1000 } = {}): 
 
   function record(collection: Collection, event: StoreEvent): void {
     history.push(event);
-    // Cut in larger pieces, so that a full history does not cost a move of all of it with each change.
+    // Removed in larger pieces, so that a full history is not moved completely at each change.
     if (history.length > keptEvents * 1.25) {
       const cut = history.length - keptEvents;
       compactedVersion = history[cut - 1]!.resourceVersion;
@@ -163,7 +163,7 @@ export function createStore({ keptEvents = 20_000, firstVersion = 1000 } = {}): 
   };
 }
 
-/** The indexes of a namespace's keys, from the first to behind the last; of all keys where it is empty. */
+/** Returns the range of a namespace's keys, half-open; of all keys if the namespace is empty. */
 export function rangeOf(keys: readonly string[], namespace: string): readonly [from: number, until: number] {
   if (namespace === "") return [0, keys.length];
   // "0" is the character behind "/".

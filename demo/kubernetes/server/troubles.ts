@@ -1,38 +1,38 @@
 import type { LoggedRequest, RequestMatch } from "./request-log.ts";
 import type { WireShape } from "./wire.ts";
 
-/** An answer that stands in for the right one. */
+/** An answer instead of the right one. */
 export interface FailedAnswer {
   readonly status: number;
   readonly retryAfterSeconds?: number;
 }
 
-/** What goes wrong with a server's answers, until {@link Troubles.clear} or until it has happened often enough. */
+/** The troubles of a server's answers, until {@link Troubles.clear} or until their count is used up. */
 export interface Troubles {
-  /** The next so many requests that match are answered with an error: 429 with how long to wait, 500, 503. */
+  /** Answers the next `times` matching requests with an error: 429 with the time to wait, 500, 503. */
   fail(answer: FailedAnswer, times?: number, match?: RequestMatch): void;
-  /** The next so many bodies that match are cut behind so many bytes. */
+  /** Cuts the next `times` matching bodies after a number of bytes. */
   cutBodies(afterBytes: number, times?: number, match?: RequestMatch): void;
-  /** Bodies, watches too, go out in chunks of chance sizes. */
+  /** Sends bodies, also of watches, in chunks of random sizes. */
   chunkBodies(seed: number): void;
   slowBodies(bytesPerSecond: number, match?: RequestMatch): void;
-  /** The next so many continue tokens have expired. */
+  /** Lets the next `times` continue tokens appear expired. */
   expireContinueTokens(times?: number): void;
-  /** Lists with `resourceVersion=0` are so many versions old. */
+  /** Makes lists with `resourceVersion=0` late by a number of versions. */
   lagLists(versions: number): void;
-  /** The server's clock is so far ahead; behind where negative. */
+  /** Sets the difference of the server's clock: ahead if positive, behind if negative. */
   skewClock(millis: number): void;
-  /** A version that is too old for a watch is refused in this way. */
+  /** Sets how a version that is too old for a watch is refused. */
   refuseTooOldAs(how: "status" | "event"): void;
-  /** Streaming lists are not offered: refused with this code, or taken and then refused by an ERROR event in the stream. */
+  /** Streaming lists are not offered: they are refused with this code, or accepted and then refused by an ERROR event in the stream. */
   refuseStreamingLists(how: 400 | 422 | "event"): void;
-  /** The server starts: for so long everything is forbidden, and `/apis` lacks the groups of custom resources. */
+  /** The server starts: for the given time everything is forbidden, and `/apis` lacks the groups of custom resources. */
   startUp(forbiddenMillis: number, withoutCustomMillis: number): void;
-  /** All is well again, streaming lists too. */
+  /** Ends all troubles, those of streaming lists too. */
   clear(): void;
 }
 
-/** What the server asks before it answers. */
+/** The troubles that the server checks before it answers. */
 export interface TroubleState {
   takeFailure(request: LoggedRequest): FailedAnswer | undefined;
   shapeOf(request: LoggedRequest): WireShape;
@@ -45,7 +45,7 @@ export interface TroubleState {
   readonly lacksCustomGroups: boolean;
 }
 
-/** How a server has streaming lists. */
+/** The support of a server for streaming lists. */
 export type StreamingLists = "offered" | 400 | 422 | "event";
 
 interface Limited<Value> {
@@ -56,7 +56,7 @@ interface Limited<Value> {
 
 const every: RequestMatch = () => true;
 
-/** Troubles, and how they stand: none yet. */
+/** Creates troubles with their state; none at first. */
 export function createTroubles(): Troubles & TroubleState {
   let failures: Limited<FailedAnswer>[] = [];
   let cuts: Limited<number>[] = [];

@@ -6,31 +6,31 @@ import { failure, tooLarge, tooOld, type Status, type StatusError } from "./stat
 import { rangeOf, type ObjectStore, type StoreEvent, type Version } from "./store.ts";
 import { createWire, type Wire, type WireShape } from "./wire.ts";
 
-/** How watches of a server go. */
+/** The behavior of a server's watches. */
 export interface WatchRules {
   readonly bookmarkMillis: number;
-  /** How a version that is too old is refused: as the answer, or as an event of a stream that began with 200. */
+  /** How a version that is too old is refused: as the answer, or as an event in a stream that began with 200. */
   readonly tooOldAs: "status" | "event";
-  /** Whether streaming lists are taken, and then fail by an event. */
+  /** True if streaming lists are accepted and then fail by an event. */
   readonly failsInitialEvents: boolean;
 }
 
-/** A watch that is open. */
+/** An open watch. */
 export interface OpenWatch {
   readonly resource: ApiResource;
   readonly namespace: string;
   readonly wire: Wire;
-  /** Ends it as a server does: between two events. */
+  /** Ends the watch like a server: between two events. */
   close(): void;
 }
 
-/** A client that has left so much unread is cut off, as real servers do with one that is too slow. */
+/** The maximum of unread bytes of a client. A slower client is disconnected, as by real servers. */
 const MOST_BACKLOG_BYTES = 64 * 1024 * 1024;
 const LEAST_TIMEOUT_SECONDS = 1800;
 
 /**
- * Answers a watch: what was asked for first, then every change as it comes, until the time is up or the client goes.
- * Fails with a Status before anything was written; `onClose` is called once it is over.
+ * Answers a watch: first the requested state, then every change, until the timeout or until the client disconnects.
+ * Fails with a Status before anything is written. `onClose` is called when the watch has ended.
  */
 export function openWatch(
   store: ObjectStore,
@@ -81,7 +81,7 @@ export function openWatch(
   const sendObject = (type: string, version: Version): void => push(eventText(type, resource, version, representation));
   const bookmark = (version: number, endsInitialEvents = false): void =>
     push(bookmarkText(resource, version, representation, endsInitialEvents));
-  /** None while older events wait: a bookmark says that everything before it has been told. */
+  /** No bookmark while older events wait: a bookmark means that everything before it was sent. */
   const bookmarkNow = (): void => {
     if (waiting === undefined && store.resourceVersion >= (query.resourceVersion ?? 0)) bookmark(store.resourceVersion);
   };
@@ -98,7 +98,7 @@ export function openWatch(
   const version = store.resourceVersion;
   const sendsState = query.sendInitialEvents ?? (query.resourceVersion ?? 0) === 0;
   const state = sendsState ? selectedNow(store, id, namespace, query) : [];
-  // What happens while the state goes out waits for its turn.
+  // Changes during the sending of the state wait.
   let waiting: StoreEvent[] | undefined = sendsState ? [] : store.eventsSince(id, query.resourceVersion ?? version);
 
   function pass(event: StoreEvent): void {
@@ -109,7 +109,7 @@ export function openWatch(
     const was = before !== undefined && query.selects(before.object);
     const is = after !== undefined && query.selects(after.object);
     if (is) sendObject(was ? "MODIFIED" : "ADDED", after);
-    // What is deleted, or no longer selected, is told as it was, under the version at which that happened.
+    // An object that is deleted, or no longer selected, is sent as it was, with the version of that change.
     else if (was) sendObject("DELETED", { object: before.object, resourceVersion });
   }
   async function begin(): Promise<void> {
@@ -127,7 +127,7 @@ export function openWatch(
   });
   void begin();
 
-  // Events have no watch cache, and so no bookmarks; a version that the server has not reached has none yet.
+  // Events have no watch cache, and therefore no bookmarks. A version that the server has not reached has none yet.
   const hasBookmarks = query.allowBookmarks && id !== "events";
   if (hasBookmarks) timers.push(setInterval(bookmarkNow, rules.bookmarkMillis).unref());
   const seconds = query.timeoutSeconds ?? LEAST_TIMEOUT_SECONDS * (1 + Math.random());
@@ -140,7 +140,7 @@ export function openWatch(
   return watch;
 }
 
-/** What a server's stream has that cannot ask its etcd how far it has come. */
+/** The event in the stream of a server that cannot get the current version from its etcd. */
 const NO_PROGRESS = failure(
   500,
   "InternalError",
@@ -171,7 +171,7 @@ function errorEvent(status: Status): string {
   return `{"type":"ERROR","object":${JSON.stringify(status)}}\n`;
 }
 
-/** The event that tells a watch that its server has forgotten what it needs to go on. */
+/** The event for a watch whose next versions the server no longer has. */
 export function goneEvent(): string {
   return errorEvent(failure(410, "Expired", "The resourceVersion for the provided watch is too old.").status);
 }

@@ -2,32 +2,32 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { roll } from "../../fleet/hash.ts";
 
-/** What becomes of a body on its way. */
+/** The troubles of a body on the wire. */
 export interface WireShape {
-  /** The connection is cut behind so many bytes of body. */
+  /** The connection is cut after this number of bytes of the body. */
   readonly cutAfterBytes?: number;
-  /** The body is cut into chunks of chance sizes, down to one byte. */
+  /** The body is sent in chunks of random sizes, down to one byte. */
   readonly chunkSeed?: number;
   readonly bytesPerSecond?: number;
 }
 
-/** The way of one body to the client. Whatever is written arrives in order. */
+/** The wire of one body to the client. All written data arrives in order. */
 export interface Wire {
-  /** Resolves when more can be taken. */
+  /** Resolves when more can be written. */
   write(bytes: Buffer | string): Promise<void>;
   end(): Promise<void>;
-  /** Cuts the connection behind so many more bytes. */
+  /** Cuts the connection after the given number of further bytes. */
   cutAfter(bytes: number): void;
-  /** From now on nothing goes out, not even an end: the connection is half-open. */
+  /** Sends nothing from now on, not even an end: the connection is half-open. */
   silence(): void;
-  /** Bytes that the client has not taken. */
+  /** The bytes that the client has not read. */
   readonly backlogBytes: number;
 }
 
 const LONGEST_CHUNK = 4000;
 const PIECE_MILLIS = 50;
 
-/** A wire over a response whose head has been set. */
+/** Creates a wire over a response with its head set. */
 export function createWire(response: ServerResponse, shape: WireShape): Wire {
   const { chunkSeed, bytesPerSecond } = shape;
   let bytesLeft = shape.cutAfterBytes ?? Infinity;
@@ -43,7 +43,7 @@ export function createWire(response: ServerResponse, shape: WireShape): Wire {
     return 1 + Math.floor(roll(chunkSeed, chunks++) ** 4 * LONGEST_CHUNK);
   }
 
-  /** Sends what may still go out; `false` where the connection is no more. */
+  /** Sends the data that may still be sent. Returns `false` if the connection is closed. */
   function send(bytes: Buffer): boolean {
     if (silent || ended || response.destroyed) return false;
     const part = bytes.length > bytesLeft ? bytes.subarray(0, bytesLeft) : bytes;
