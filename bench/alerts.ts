@@ -25,9 +25,9 @@ const DAY_BY_MINUTES = [24, 60] as const;
 const DAY_BY_TWO_MINUTES = [24, 120] as const;
 const PORT = 19_090;
 const LOOKS = 9;
-/** Every group has been evaluated several times by then, those of four minutes once at least. */
+/** After this time every group has been evaluated several times, and the groups of 4 minutes at least once. */
 const SETTLE_MILLIS = 390_000;
-/** So long Prometheus is watched with its rules, and without. */
+/** How long Prometheus is observed with its rules, and without. */
 const WATCH_MILLIS = (LOOKS - 1) * STEP_SECONDS * 1000;
 
 /** A GPU of the pages. */
@@ -37,10 +37,10 @@ interface PageGpu {
 }
 
 /**
- * What it costs a real Prometheus to evaluate all rules for 10,000 GPUs, each with a pod of its own, that are
- * scraped every 30 s with every counter that rules read, beside what Kubernetes and a processor say of nodes and pods: the
- * last evaluations of each group, and all groups as a part of one core; and what CPU it takes less without any rule, which has
- * their garbage in it. What windows look back on is there before it starts.
+ * The cost for a real Prometheus of evaluating all rules for 10,000 GPUs, each with its own pod, that are
+ * scraped every 30 s with every counter that rules read, and with the series of Kubernetes and a processor about nodes and pods: the
+ * last evaluations of each group, and all groups as a part of one core; and the difference in CPU to a run without rules, which includes
+ * their garbage collection. The data of the rules' windows exists before the start.
  */
 export async function benchAlerts(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-alerts-"));
@@ -56,7 +56,7 @@ export async function benchAlerts(): Promise<void> {
     await writeFile(join(folder, "rules.yaml"), ruleFile(ruleGroups(DEFAULT_ALERT_OPTIONS)));
     await writeFile(join(folder, "prometheus.yaml"), stringify(configuration(addresses)));
     const files = [`--config.file=${join(folder, "prometheus.yaml")}`, `--storage.tsdb.path=${join(folder, "data")}`];
-    // Groups are evaluated side by side: on one core each would wait for the others, and their times say more than they took.
+    // Groups are evaluated in parallel. On one core each would wait for the others, and their times would be too long.
     const flags = [...files, `--web.listen-address=127.0.0.1:${PORT}`, "--web.enable-lifecycle"];
     prometheus = spawn("prometheus", flags, { stdio: "ignore" });
     await sleep(SETTLE_MILLIS);
@@ -83,7 +83,7 @@ async function cpuOver(processId: number, millis: number): Promise<number> {
   return cpuSeconds(processId) - before;
 }
 
-/** Where the doubles answer. */
+/** The addresses of the test doubles. */
 interface Addresses {
   readonly discovery: string;
   readonly state: string;
@@ -119,7 +119,7 @@ async function gpusOf(discovery: string): Promise<readonly PageGpu[]> {
   return found;
 }
 
-/** Writes blocks of what rules look back on, of a fleet every GPU of which is held and half busy. */
+/** Writes blocks with the history that rules read, of a fleet in which every GPU is held and half busy. */
 async function backfill(folder: string, gpus: readonly PageGpu[]): Promise<void> {
   const now = Math.floor(Date.now() / 1000 / STEP_SECONDS) * STEP_SECONDS;
   const path = join(folder, "past.om");
@@ -154,7 +154,7 @@ async function backfill(folder: string, gpus: readonly PageGpu[]): Promise<void>
   await rm(path);
 }
 
-/** What the rules cost, by Prometheus' own account of some evaluations in a row. */
+/** Returns the cost of the rules, by Prometheus' own metrics over several evaluations. */
 async function tellCosts(): Promise<void> {
   const looks: (readonly RuleGroup[])[] = [];
   for (let look = 0; look < LOOKS; look++) {
@@ -180,7 +180,7 @@ async function tellCosts(): Promise<void> {
 
 interface RuleGroup {
   readonly name: string;
-  /** Seconds, as is the time. */
+  /** Seconds, like the time. */
   readonly interval: number;
   readonly evaluationTime: number;
   readonly rules: readonly {

@@ -2,8 +2,8 @@ import { createBusyCluster } from "../demo/kubernetes/busy/busy.ts";
 import { startApiServer } from "../demo/kubernetes/server/server.ts";
 
 /**
- * A process that serves a busy cluster: `node api-server.js <pods> <nodes>`. Prints its address as one line of JSON. A
- * number on stdin sets how many objects change in a second.
+ * A process that serves a busy cluster: `node api-server.js <pods> <nodes>`. It prints its address as one line of JSON. A
+ * number on stdin sets the number of objects that change per second.
  */
 const [pods, nodes] = process.argv.slice(2).map(Number) as [number, number];
 const server = await startApiServer({ keptEvents: 200_000 });

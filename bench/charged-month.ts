@@ -7,7 +7,7 @@ import { listOf } from "../runtime/store/schema/table.ts";
 import { rulesAt, START } from "./ledger.ts";
 import { HOUR_MILLIS } from "../domain/time.ts";
 
-/** Charges one hour, and makes what it has the charges of each hour of a month; gives the lines of an hour. */
+/** Charges one hour, and copies its charges to each hour of a month. Returns the lines of an hour. */
 export async function chargeMonth(
   store: StoreClient,
   { from, until }: { readonly from: number; readonly until: number },
@@ -35,7 +35,7 @@ export async function chargeMonth(
   return rows;
 }
 
-/** Publishes one hour's charges once more, as the ledger does when it refreshes the hour that runs. */
+/** Publishes one hour's charges again, as the ledger does when it refreshes the current hour. */
 export async function publishAgain(store: StoreClient, windowStart: number): Promise<void> {
   const [old] = await store.query<{ run: string; rows: string }>(
     `SELECT toString(run_id) AS run, toString(count()) AS rows FROM charges

@@ -16,7 +16,7 @@ import { HOUR_MILLIS } from "../domain/time.ts";
 const GPUS = 10_000;
 const TEAMS = 200;
 const DAYS = 7;
-/** What one looks at, of variables of one value. */
+/** The selected values of variables with one value. */
 const CHOSEN: Shown["chosen"] = {
   policy: "default",
   place: "pool",
@@ -25,7 +25,7 @@ const CHOSEN: Shown["chosen"] = {
   workload: "job-7",
 };
 
-/** How long the store takes for each panel of a week of a fleet. */
+/** The time of the store for each panel of a week of a fleet. */
 export async function benchDashboards(): Promise<void> {
   await withFleet(
     GPUS,
@@ -78,7 +78,7 @@ function queriesOf({ title, queries }: Panel): readonly (readonly [string, strin
   return ofStore.map(({ sql }) => [title, sql]);
 }
 
-/** Gives each hour of a time what the metered hour has: its usage, and its rollups by five minutes. */
+/** Copies the metered hour to each hour of a time: its usage, and its rollups of 5 minutes. */
 async function repeatHour(store: StoreClient, from: number, until: number): Promise<void> {
   const rolled = newRunId();
   const hour = { cluster: "test", windowStart: START, generation: 1, watermark: new Map<number, number>() };
@@ -94,7 +94,7 @@ async function repeatHour(store: StoreClient, from: number, until: number): Prom
       const runId = newRunId();
       const moved = times.map((name) => `${name} + toIntervalSecond({seconds:Int64}) AS ${name}`);
       await store.command(
-        // The rows first: where a column has another's name, that name in a condition means the other.
+        // The rows first: if a column has the name of another one, that name in a condition means the other one.
         `INSERT INTO ${table} SELECT * REPLACE (toUUID({runId:String}) AS run_id, ${moved.join(", ")})
          FROM (SELECT * FROM ${table} WHERE run_id = toUUID({of:String}))`,
         { runId, of, seconds },

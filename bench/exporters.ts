@@ -7,8 +7,8 @@ const LISTENERS = 16;
 
 /**
  * A process that serves pages of many nodes: `node exporters.js <targets> <gpus> [stock|rules]`. Prints one line of JSON with the
- * address of its service discovery. The numbers of a page change at every request. `/state` says what Kubernetes and a
- * processor know of the same pods.
+ * address of its service discovery. The numbers of a page change at every request. `/state` has the series of Kubernetes and a
+ * processor about the same pods.
  */
 const [targets, gpus] = process.argv.slice(2, 4).map(Number) as [number, number];
 const families = (process.argv[4] ?? "stock") as Families;

@@ -37,8 +37,8 @@ owners: { team: [{ podLabel: team }, { namespaceLabel: team }], costCenter: [{ n
 );
 
 /**
- * `/metrics/gpu` of a processor that has 100,000 GPUs, each held by a pod with a team and a cost centre, on 12,500 priced nodes:
- * rendered again and again, with a new sample of every GPU in between, and what the view costs the pipeline and the memory.
+ * `/metrics/gpu` of a processor with 100,000 GPUs, each held by a pod with a team and a cost center, on 12,500 priced nodes:
+ * rendered repeatedly, with a new sample of every GPU in between, and the cost of the view in the pipeline and in memory.
  */
 export async function benchGpuMetrics(): Promise<void> {
   let clock = NOON;
@@ -85,8 +85,8 @@ export async function benchGpuMetrics(): Promise<void> {
   const first = await render(devices);
   const memory = (megabytes() - before) * 1e6;
   const gpus = NODES * GPUS;
-  report("memory of the view", [memory / gpus], "bytes a GPU", {});
-  report("taking a sample for the first time, with its labels", [(labelling * 1000) / gpus], "µs", {});
+  report("memory of the view", [memory / gpus], "bytes per GPU", {});
+  report("adding a sample for the first time, with its labels", [(labelling * 1000) / gpus], "µs", {});
   report("the first page", [first.millis], "ms", { atMost: PROMISED_MILLIS });
 
   const feeding: number[] = [];
@@ -103,16 +103,16 @@ export async function benchGpuMetrics(): Promise<void> {
   const millis = pages.map((page) => page.millis);
   report(`${gpus} GPUs rendered`, millis, "ms", { atMost: PROMISED_MILLIS });
   const heldUp = pages.map((page) => page.heldUp);
-  report("the longest time in which nothing else had its turn", heldUp, "ms", {});
+  report("the longest time without a turn for other work", heldUp, "ms", {});
   report("the page", [first.bytes / 1e6], "MB", {});
-  report("taking a sample later", feeding, "µs", {});
-  report("decoding and joining it, for comparison", piping, "µs", {});
+  report("adding a sample later", feeding, "µs", {});
+  report("decoding and joining a sample, for comparison", piping, "µs", {});
   const zipped = await render(devices, true);
   report("rendered and compressed", [zipped.millis], "ms", {});
   report("the page, compressed", [zipped.bytes / 1e6], "MB", {});
 }
 
-/** The milliseconds that taking the scrapes cost. */
+/** The milliseconds for adding the scrapes. */
 function feed(devices: LiveDevices, scrapes: readonly JoinedScrape[]): number {
   const started = performance.now();
   for (const scrape of scrapes) devices.take(scrape);
@@ -122,7 +122,7 @@ function feed(devices: LiveDevices, scrapes: readonly JoinedScrape[]): number {
 interface Page {
   readonly millis: number;
   readonly bytes: number;
-  /** The longest time in which a timer was not served, milliseconds. */
+  /** The longest delay of a timer, in milliseconds. */
   readonly heldUp: number;
 }
 
@@ -156,7 +156,7 @@ function messageOf(stable: Uint8Array, scrapedAtMillis: number, round: number): 
   return encodeScrape(stable, { ...moment, scrapedAtMillis }, values);
 }
 
-/** What lives after a collection, in and beside the heap. */
+/** Returns the memory after a garbage collection, in and outside the heap. */
 function megabytes(): number {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

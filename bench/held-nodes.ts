@@ -6,7 +6,7 @@ import { METRICS } from "../domain/metric.ts";
 import type { DeviceEvidence, WorkloadFact } from "../domain/workload.ts";
 import { namespaceFact, NOON, workloadFact } from "../test/support/facts.ts";
 
-/** Nodes of the fleet, each GPU of which a pod holds. */
+/** Nodes of the fleet. A pod holds each GPU. */
 export const NODES = 2_500;
 
 /** GPUs of each node. */
@@ -15,7 +15,7 @@ export const GPUS = 8;
 /** The columns of its exporters' pages. */
 export const COLUMNS = METRICS.slice(0, 25).map(({ name }) => name);
 
-/** Without a divisor in common with the nodes, so that it comes to each. */
+/** A number without a common divisor with the number of nodes, so that the step reaches each node. */
 const STRIDE = 1_009;
 
 /** A node: the stable part of its scrapes, and the facts about its pods and their claims. */
@@ -25,7 +25,7 @@ export interface BenchNode {
   readonly facts: readonly FactMessage[];
 }
 
-/** A node by its number: a fifth is told by DRA, a fifth by annotations, the others by labels. */
+/** Returns a node by its number. Holders are known by DRA on a fifth of the nodes, by annotations on a fifth, by labels on the others. */
 export function nodeOf(number: number): BenchNode {
   const name = `node-${String(number).padStart(5, "0")}`;
   const kind = (["dra", "annotation", "label", "label", "label"] as const)[number % 5]!;
@@ -93,7 +93,7 @@ const podName = (node: string, index: number): string => `train-${node}-${index}
 const uidOf = (node: string, index: number, life: number): string =>
   `2f9c1a7e-${node}-4d5e-${String(index).padStart(4, "0")}-${String(life).padStart(12, "0")}`;
 
-/** Facts about the last pod of one node after the other, strewn over the fleet: finished, gone, the next one bound, and that it runs. */
+/** Yields facts about the last pod of one node after the other, spread over the fleet: finished, gone, the next one bound, and running. */
 export function createChurn(nodes: readonly BenchNode[], perSecond: number): (count: number) => readonly FactMessage[] {
   let number = 0;
   return (count) =>

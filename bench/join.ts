@@ -17,9 +17,9 @@ const BATCH = 100;
 
 /**
  * The work of a processor per message without the store (decode, join, write rows) on one core: 20,000 workloads on 2,500
- * nodes of 8 GPUs, of which a fifth is told by DRA, a fifth by annotations, the others by labels. First while nothing
- * changes, then with 200 facts a second, at a scrape every 15 s: pods finish, go, and come back under their name and a new
- * UID, so that each fact but every fourth makes its node be joined again.
+ * nodes of 8 GPUs. Holders are known by DRA on a fifth of them, by annotations on a fifth, by labels on the others. First while nothing
+ * changes, then with 200 facts per second, at a scrape every 15 s: pods finish, are deleted, and return with their name and a new
+ * UID. Each fact except every fourth lets its node be joined again.
  */
 export function benchJoin(): void {
   const nodes = Array.from({ length: NODES }, (_, number) => nodeOf(number));
@@ -29,8 +29,8 @@ export function benchJoin(): void {
   for (const { facts } of nodes) for (const fact of facts) apply(holdings, fact);
   const filling = cpuMicros(started);
   const facts = nodes.reduce((sum, node) => sum + node.facts.length, 0);
-  report("a fact, read and taken", [filling / facts], "µs", {});
-  report("memory of what is known", [heapMegabytes() - before], "MB", {});
+  report("a fact, read and added", [filling / facts], "µs", {});
+  report("memory of the index", [heapMegabytes() - before], "MB", {});
 
   reportRounds(
     "nothing changes",
@@ -40,13 +40,13 @@ export function benchJoin(): void {
   const churn = createChurn(nodes, FACTS_PER_SECOND);
   const perBatch = (FACTS_PER_SECOND * INTERVAL_MILLIS * BATCH) / 1000 / NODES;
   reportRounds(
-    `${FACTS_PER_SECOND} facts a second`,
+    `${FACTS_PER_SECOND} facts per second`,
     measure(nodes, holdings, () => churn(perBatch)),
     { atMost: 25 },
   );
 }
 
-/** CPU of each part, microseconds per message. */
+/** The CPU time of each part, in microseconds per message. */
 interface Round {
   readonly decode: number;
   readonly facts: number;
@@ -105,7 +105,7 @@ function reportRounds(what: string, rounds: readonly Round[], promised: { readon
     promised,
   );
   report(
-    `${what}: with reading and taking the facts`,
+    `${what}: with reading and adding the facts`,
     percent(({ facts, join }) => facts + join),
     "%",
     {},
@@ -146,7 +146,7 @@ function cpuMicros(since: NodeJS.CpuUsage): number {
   return user + system;
 }
 
-/** What lives on the heap after a collection. */
+/** Returns the heap after a garbage collection. */
 function heapMegabytes(): number {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -20,9 +20,9 @@ const EVENTS_PER_SECOND = 2_000;
 const WATCH_SECONDS = 30;
 
 /**
- * A cluster of 50,000 pods (9 kB each, four of ten with a GPU, four to a Job) and 5,000 nodes in a process of its own: the
+ * A cluster of 50,000 pods (9 kB each, 40 % with a GPU, four per Job) and 5,000 nodes in a separate process: the
  * collector's watcher is elected, lists, reads the Jobs of GPU pods, and sends every fact to the embedded bus, then follows 2,000
- * changes a second.
+ * changes per second.
  */
 export async function benchKubernetes(): Promise<void> {
   const server = await startServer();
@@ -53,7 +53,7 @@ export async function benchKubernetes(): Promise<void> {
     "s",
     { atMost: 15 },
   );
-  report("memory of its own at its highest", [megabytes], "MB", { atMost: 350 });
+  report("maximum of private memory", [megabytes], "MB", { atMost: 350 });
   process.stdout.write(`    ${await sumOf(metrics.factsSent)} facts\n`);
 
   server.change(EVENTS_PER_SECOND);
@@ -62,12 +62,12 @@ export async function benchKubernetes(): Promise<void> {
   await pause(WATCH_SECONDS * 1000);
   const followed = (await sumOf(metrics.kubernetesEvents)) - events;
   watchers.sample();
-  report("changes followed, of those made", [followed / (EVENTS_PER_SECOND * WATCH_SECONDS)], "", { atLeast: 0.98 });
-  report("processor time for them", [(cpuSeconds(process.pid) - cpu) / WATCH_SECONDS], "of a core", { atMost: 1 });
-  report("facts that wait for the bus after them", [await sumOf(metrics.factsWaiting)], "", {
+  report("followed part of the changes", [followed / (EVENTS_PER_SECOND * WATCH_SECONDS)], "", { atLeast: 0.98 });
+  report("CPU time for the changes", [(cpuSeconds(process.pid) - cpu) / WATCH_SECONDS], "of a core", { atMost: 1 });
+  report("facts that wait for the bus after the changes", [await sumOf(metrics.factsWaiting)], "", {
     atMost: EVENTS_PER_SECOND,
   });
-  report("memory of its own at its highest, changes included", [megabytes], "MB", { atMost: 350 });
+  report("maximum of private memory, with changes", [megabytes], "MB", { atMost: 350 });
 
   clearInterval(looking);
   await watchers.stop();
@@ -76,7 +76,7 @@ export async function benchKubernetes(): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** Whether every pod has been listed, and every fact is on the bus. */
+/** Returns true if every pod has been listed, and every fact is on the bus. */
 async function isListed(watchers: Watchers, metrics: Metrics): Promise<boolean> {
   watchers.sample();
   const { values } = await metrics.kubernetesLists.get();

@@ -17,13 +17,13 @@ import { report } from "./report.ts";
 import { HOUR_MILLIS } from "../domain/time.ts";
 
 const GPUS = 10_000;
-/** Each has a fifth of the GPUs. */
+/** The number of teams. Each has a fifth of the GPUs. */
 const TEAMS = 5;
 const TEAM = "team-3";
 
 /**
- * A month of a fleet charged again from what the meter has found, after a price change, as far as one machine can that runs the store
- * as well; and what was charged, walked down for a team and for one line.
+ * A month of a fleet charged again from the metered usage, after a price change, on one machine that also runs the store;
+ * and the explanation of the charges for a team and for one line.
  */
 export async function benchLedgerMonth(): Promise<void> {
   const work = async (fleet: BenchFleet): Promise<void> => {
@@ -37,15 +37,15 @@ export async function benchLedgerMonth(): Promise<void> {
     report("  statement of a team with as many GPUs as one of 50 has of 100,000", statement, "s", { atMost: 1 });
     const booked = { policy: "default", kind: "chargeback", span: month, where } as const;
     const walked = await timed(() => explain(store, booked));
-    report("  its month, walked down", walked, "s", {});
+    report("  explanation of its month", walked, "s", {});
     const gpu = { cluster: "test", node: "node-7", slot: 3 };
     const line = await timed(() => explain(store, { policy: "default", at: START, gpu, where: [] }));
-    report("  one line, walked down", line, "s", { atMost: 2 });
+    report("  explanation of one line", line, "s", { atMost: 2 });
   };
   await withFleet(GPUS, work, TEAMS);
 }
 
-/** The usage of one hour, metered, as that of each hour of a month. */
+/** Copies the metered usage of one hour to each hour of a month. */
 async function repeatHour(
   store: StoreClient,
   { from, until }: { readonly from: number; readonly until: number },
@@ -91,7 +91,7 @@ async function chargeMonth({ address, storeProcess }: BenchFleet, hours: readonl
   const [begun, own, stores] = [performance.now(), ownSeconds(), cpuSeconds(storeProcess)];
   await inTurns(hours, recharge.atOnce, async (hour) => {
     const { breaches, chargeRows } = await recharge.charge(hour, turn);
-    if (breaches.length > 0 || chargeRows < GPUS) throw new Error("the hour is not what it should be");
+    if (breaches.length > 0 || chargeRows < GPUS) throw new Error("the hour does not have the expected charges");
   });
   const seconds = (performance.now() - begun) / 1000;
   clearInterval(watch);
@@ -109,7 +109,7 @@ function ownSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Seconds of each of five times. */
+/** Returns the seconds of each of five runs. */
 async function timed(work: () => Promise<unknown>): Promise<readonly number[]> {
   const runs: number[] = [];
   for (let turn = 0; turn < 5; turn++) {

@@ -30,8 +30,8 @@ const FACTS_PER_INSERT = 4_000;
 const SIZES = [10_000, 100_000] as const;
 
 /**
- * One hour of a fleet with a sample every 30 s and a pod on every GPU, those of a node of one job, a tenth of them begun within the hour: metered, allocated,
- * priced, charged and held against what it cost. The memory is this process's, which is the ledger's.
+ * One hour of a fleet with a sample every 30 s and a pod on every GPU. The pods of a node belong to one job, and a tenth of them began within the hour. The hour is metered, allocated,
+ * priced, charged and compared with its cost. The memory is that of this process, which is the ledger.
  */
 export async function benchLedger(): Promise<void> {
   const seconds: number[] = [];
@@ -43,16 +43,16 @@ async function oneHour(gpus: number): Promise<number> {
   return withFleet(gpus, ({ store }) => compute(store, gpus));
 }
 
-/** A store for a bench, and whoever asks it. */
+/** A store for a bench, with its client. */
 export interface BenchFleet {
   readonly store: StoreClient;
   readonly address: StoreAddress;
   readonly storeProcess: number;
-  /** Is gone afterwards. */
+  /** A folder that is deleted afterwards. */
   readonly folder: string;
 }
 
-/** A fleet's hour in a store of its own, which is gone afterwards. */
+/** Lends a separate store with a fleet's hour, and deletes it afterwards. */
 export function withFleet<Result>(
   gpus: number,
   work: (fleet: BenchFleet) => Promise<Result>,
@@ -65,7 +65,7 @@ export function withFleet<Result>(
   });
 }
 
-/** A store with nothing in its tables, which is gone afterwards. */
+/** Lends a store with empty tables, and deletes it afterwards. */
 export async function withStore<Result>(work: (fleet: BenchFleet) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-ledger-"));
   const logger = pino({ level: "silent" });
@@ -85,7 +85,7 @@ export async function withStore<Result>(work: (fleet: BenchFleet) => Promise<Res
   }
 }
 
-/** By what the fleet is charged, its node's hour at a price. */
+/** The rules of the fleet's charges, with a price per node-hour. */
 export function rulesAt(price: string): LedgerRules {
   return ledgerRules(
     rulesOf(
@@ -113,20 +113,20 @@ async function compute(store: StoreClient, gpus: number): Promise<number> {
   const seconds = (performance.now() - begun) / 1000;
   clearInterval(watch);
   if (computed.breaches.length > 0 || computed.usageRows < gpus || computed.chargeRows < gpus)
-    throw new Error("the hour is not what it should be");
+    throw new Error("the hour does not have the expected charges");
   const promised = gpus === 100_000 ? { atMost: 20 } : {};
   report(`an hour of ${gpus.toLocaleString("en-US")} GPUs`, [seconds], "s", promised);
   report("  memory of the ledger's process", [memory / 1e6], "MB", gpus === 100_000 ? { atMost: 1_000 } : {});
   return seconds;
 }
 
-/** When the store has merged what came in all at once here, and over an hour there. */
+/** Waits until the store has merged the rows. Here they arrive at once, in operation over an hour. */
 export async function settled(store: StoreClient): Promise<void> {
   const merging = (): Promise<readonly unknown[]> => store.query("SELECT 1 FROM system.merges");
   for (let quiet = 0; quiet < 3; quiet = (await merging()).length === 0 ? quiet + 1 : 0) await setTimeout(1_000);
 }
 
-/** The facts and samples of a fleet's hour, as processors would have stored them. */
+/** Stores the facts and samples of a fleet's hour, as processors would. */
 async function fill(store: StoreClient, gpus: number, teams: number): Promise<void> {
   const nodes = gpus / GPUS_PER_NODE;
   for (let first = 0; first < gpus; first += FACTS_PER_INSERT) {
@@ -146,7 +146,7 @@ async function fill(store: StoreClient, gpus: number, teams: number): Promise<vo
   const pod = `'pod-' || toString(number % ${gpus})`;
   const key = `'GPU-' || toString(number % ${gpus})`;
   const rounds = 8;
-  // From before the hour on: a fleet that goes on, and not one that has just begun.
+  // From before the hour on: a running fleet, and not one that has just started.
   for (let first = -rounds; first < SAMPLES_PER_GPU; first += rounds) {
     await store.command(`
       INSERT INTO gpu_samples (cluster, node, gpu_key, sharing, scraped_at, interval_ms, gpu, uuid, model, namespace, pod, container,

@@ -1,6 +1,6 @@
 import { Pool } from "undici";
 
-/** Asks an address again and again over some connections for some seconds, and prints how many answers a second there were. */
+/** Sends requests to an address over several connections for some seconds, and prints the number of answers per second. */
 const [, , url, connections, seconds] = process.argv;
 const { origin, pathname, search } = new URL(url!);
 const pool = new Pool(origin, { connections: Number(connections), pipelining: 1 });

@@ -16,7 +16,7 @@ import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.
 
 const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
   parse: { what: "reading pages, one core", run: benchParse },
-  sizes: { what: "bytes a row of each table of 1,000 GPUs", run: benchSizes },
+  sizes: { what: "bytes per row of each table of 1,000 GPUs", run: benchSizes },
   storage: { what: "bytes on disk", run: benchStorage },
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
   kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
@@ -26,8 +26,11 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
   pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
-  dashboards: { what: "what dashboards ask the store, of a week of 10,000 GPUs and 200 teams", run: benchDashboards },
-  panels: { what: "what dashboards ask Prometheus, of a week of 10,000 GPUs, by a real one", run: benchPanels },
+  dashboards: {
+    what: "dashboards' queries to the store, for a week of 10,000 GPUs and 200 teams",
+    run: benchDashboards,
+  },
+  panels: { what: "dashboards' queries to a real Prometheus, for a week of 10,000 GPUs", run: benchPanels },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
   small: { what: "up on embedded parts in front of a cluster of 250, 500 and 1,000 GPUs", run: benchSmall },
@@ -38,7 +41,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
-  process.stderr.write(`no bench ${unknown.join(", ")}; there are: ${Object.keys(BENCHES).join(", ")}\n`);
+  process.stderr.write(`no bench ${unknown.join(", ")}; the benches are: ${Object.keys(BENCHES).join(", ")}\n`);
   process.exit(2);
 }
 for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {

@@ -1,4 +1,4 @@
-/** How a metric moves from one collection to the next. `digits` are kept equal so that pages change in place. */
+/** How a metric changes from one collection to the next. The number of `digits` stays equal, so that pages change in place. */
 interface Motion {
   readonly family: string;
   readonly type: "gauge" | "counter";
@@ -18,10 +18,10 @@ const integer =
 const ratio: Motion["text"] = (_, __, noise) => (0.1 + noise() * 0.89).toFixed(6);
 
 /**
- * The 25 stock families of dcgm-exporter with the noise that genuine pages of busy GPUs show: profiling ratios, power
- * and throughput differ in all digits at each collection, utilisation by whole percents, temperatures by a degree now and
- * then, the energy counter grows by power × time in millijoules; clocks move between a few steps; memory stays as long as
- * a model is loaded; error counters stand still.
+ * The 25 default families of dcgm-exporter with the noise of genuine pages of busy GPUs: profiling ratios, power
+ * and throughput differ in all digits at each collection, utilisation by whole percents, temperatures by a degree at
+ * times. The energy counter grows by power × time in millijoules. Clocks move between a few steps. Memory is constant while
+ * a model is loaded. Error counters do not change.
  */
 const MOTIONS: readonly Motion[] = [
   { family: "DCGM_FI_DEV_SM_CLOCK", type: "gauge", help: "SM clock frequency (in MHz).", text: integer(1965, 1980) },
@@ -117,7 +117,7 @@ const MOTIONS: readonly Motion[] = [
   },
 ];
 
-/** What rules read beside the stock families, of GPUs that are well. */
+/** The metrics that rules read beside the default families, of healthy GPUs. */
 const RULES_MOTIONS: readonly Motion[] = [
   ["DCGM_FI_PROF_SM_ACTIVE", "gauge", ratio],
   ["DCGM_FI_DEV_SLOWDOWN_TEMP", "gauge", constant("90")],
@@ -134,7 +134,7 @@ const RULES_MOTIONS: readonly Motion[] = [
   ["DCGM_EXP_GPU_HEALTH_STATUS", "gauge", constant("0")],
 ].map(([family, type, text]) => ({ family, type, text, help: "Read by rules." }) as Motion);
 
-/** The stock families of an exporter, or those of the counters that are generated for the rules. */
+/** Returns the default families of an exporter, or those of the counters that are generated for the rules. */
 export type Families = "stock" | "rules";
 
 const MOTIONS_OF: Readonly<Record<Families, readonly Motion[]>> = {
@@ -150,10 +150,10 @@ function watts(_: number, __: number, noise: () => number): string {
   return (500 + noise() * 199).toFixed(3);
 }
 
-/** The number of values of a page of `gpus` GPUs. */
+/** Returns the number of values of a page of `gpus` GPUs. */
 export const valuesOfPage = (gpus: number): number => MOTIONS.length * gpus;
 
-/** A page whose numbers change in place at each collection, as quickly as an exporter of its own make would. */
+/** A page with numbers that change in place at each collection, as fast as in a real exporter. */
 export interface MovingPage {
   readonly bytes: Buffer;
   /** Writes the numbers of the next collection into `bytes`. */
@@ -165,7 +165,7 @@ export function podOf(node: string, gpu: number): string {
   return `train-${node}-${gpu}`;
 }
 
-/** The page of one node; equal nodes give equal pages, collection by collection. */
+/** Returns the page of one node. Equal nodes have equal pages at each collection. */
 export function createMovingPage(node: string, gpus: number, families: Families = "stock"): MovingPage {
   const noise = createNoise(node);
   const parts: string[] = [];

@@ -20,7 +20,7 @@ import { HOUR_MILLIS } from "../domain/time.ts";
 const GPUS = 10_000;
 const TEAMS = 200;
 const TURNS = 5;
-/** Short enough to stay below what one address may ask in a minute. */
+/** Short enough to stay below the limit of requests per minute and address. */
 const LOAD_SECONDS = 2;
 const LOAD = fileURLToPath(new URL("load.js", import.meta.url));
 const CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "1" }]';
@@ -44,7 +44,7 @@ const PAGES = [
   "/periods",
 ];
 
-/** How long each page of a month of a fleet takes, and how much the API answers from what it remembers. */
+/** The time of each page of a month of a fleet, and the rate of the API's cached answers. */
 export async function benchPages(): Promise<void> {
   await withFleet(
     GPUS,
@@ -61,7 +61,7 @@ export async function benchPages(): Promise<void> {
   );
 }
 
-/** What a server does in the background when it first sees a month: sums of hours, then of days. */
+/** The background work of a server for a new month: sums of hours, then of days. */
 async function makeSums(store: StoreClient, span: Span, now: number): Promise<void> {
   const sums = createSums(store, { logger: pino({ level: "silent" }), now: () => now });
   const question = { policy: "default", kind: "showback", span, where: [] } as const;
@@ -91,11 +91,11 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
   return server;
 }
 
-/** Each page of a server that was just started, and again whenever it tells that an hour was published anew. */
+/** Measures each page of a server that was just started, and again after each new publication of an hour. */
 async function measurePages(store: StoreClient, until: number): Promise<void> {
   const delays: number[] = [];
   for (const path of PAGES) {
-    // Samples are of one hour, and the fleet is told as of its end.
+    // There are samples of one hour, and the page shows the fleet at its end.
     const begin = path === "/fleet" ? START + HOUR_MILLIS - 60_000 : until - HOUR_MILLIS / 2;
     const began = performance.now();
     let skipped = 0;
@@ -109,7 +109,7 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
     const first = await get();
     const again: number[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      // What is told of now is told anew every five seconds.
+      // Values of the current state are computed again every 5 s.
       skipped += 6_000;
       const before = await ledgerVersionOf(server);
       await publishAgain(store, until - HOUR_MILLIS);
@@ -118,15 +118,15 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
       delays.push(performance.now() - published);
       again.push((await get()).millis);
     }
-    report(`${path}, after an hour was published anew`, again, "ms", { atMost: 300 });
+    report(`${path}, after an hour was published again`, again, "ms", { atMost: 300 });
     report("  the first time", [first.millis], "ms", {});
     report("  sent", [first.bytes / 1000], "kB", { atMost: 150 });
     await server.close();
   }
-  report("until a publication is delays, its sums made", delays, "ms", {});
+  report("until a publication is visible, with its sums", delays, "ms", {});
 }
 
-/** What changes with each ledger version: the ETag of an answer that costs nothing. */
+/** Returns the ETag of a cheap answer. It changes with each ledger version. */
 async function ledgerVersionOf(server: FastifyInstance): Promise<unknown> {
   return (await server.inject("/api/v1/periods")).headers.etag;
 }
@@ -144,6 +144,6 @@ async function measureApi(store: StoreClient, until: number): Promise<void> {
     const { stdout } = await promisify(execFile)(process.execPath, [LOAD, url, "50", String(LOAD_SECONDS)]);
     runs.push(Number(stdout));
   }
-  report("the same over 50 connections, from what is remembered", runs, "requests/s", { atLeast: 500 });
+  report("the same over 50 connections, cached", runs, "requests/s", { atLeast: 500 });
   await server.close();
 }

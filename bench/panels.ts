@@ -21,11 +21,11 @@ import { podFamilies } from "./week/pods.ts";
 import type { WeekFamily } from "./week/series.ts";
 
 const SETS = dashboards(DEFAULT_DASHBOARD_OPTIONS);
-/** Pixels of one of a dashboard's 24 columns on a screen of 1920: a panel asks for so many points at most. */
+/** The pixels of one of a dashboard's 24 columns on a screen of 1920 pixels: the maximum of points that a panel requests per column. */
 const PIXELS_OF_COLUMN = 80;
-/** And what marks drawings for so many. */
+/** The number of points for annotations. */
 const POINTS_OF_MARKS = 100;
-/** Grafana takes the step that a distance of two points is nearest to, in seconds (`roundInterval` of its intervalv2). */
+/** Grafana's steps, in seconds. Grafana uses the step that is nearest to the distance of two points (`roundInterval` of its intervalv2). */
 const STEPS = [
   { below: 210, step: 120 },
   { below: 450, step: 300 },
@@ -39,8 +39,8 @@ const STEPS = [
 const TIMES = { fromMillis: FROM * 1000, untilMillis: UNTIL * 1000, scrapeSeconds: 30 };
 
 /**
- * How long a real Prometheus takes for each panel and variable of a week of 10,000 GPUs, as Grafana asks: with all of every variable chosen
- * that can be several, and with one value of each. A panel's queries are asked one after another.
+ * The time of a real Prometheus for each panel and variable of a week of 10,000 GPUs, with Grafana's queries: with all values of every variable
+ * that can have several, and with one value of each. The queries of a panel run one after another.
  */
 export async function benchPanels(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-panels-"));
@@ -51,7 +51,7 @@ export async function benchPanels(): Promise<void> {
     const series = Math.max(...blocks.map(({ numSeries }) => numSeries));
     process.stdout.write(`  ${samples} samples in ${bytes} bytes, of up to ${series} series in a block\n`);
     await writeFile(join(folder, "prometheus.yaml"), "{}\n");
-    // Blocks stay as they are: compaction would take what is measured from its core.
+    // No compaction: it would use CPU time of the measured core.
     const flags = [`--storage.tsdb.max-block-duration=${BLOCK_HOURS}h`];
     const prometheus = await startPrometheusOn(join(folder, "prometheus.yaml"), join(folder, "data"), flags);
     try {
@@ -67,7 +67,7 @@ export async function benchPanels(): Promise<void> {
   }
 }
 
-/** All that panels read, and nothing else. Fails where they read what the week has not got. */
+/** Returns the series that panels read, and no others. Fails if panels read series that the week does not have. */
 function week(): { readonly families: readonly WeekFamily[]; readonly shown: Shown["chosen"] } {
   const fleet = createWeekFleet();
   const expressions = SETS.flatMap(({ variables, annotations, sections }) => [
@@ -84,7 +84,7 @@ function week(): { readonly families: readonly WeekFamily[]; readonly shown: Sho
     ...clusterFamilies(fleet),
     ...ownFamilies(),
   ].filter(({ name }) => read.has(name));
-  // Of names that exporters have for one thing, this fleet's has one.
+  // Exporters have several names for the same metric. This fleet has one of them.
   const known = new Set([...families.map(({ name }) => name), ...everyExporterName()]);
   const lacking = [...read].filter((name) => !known.has(name));
   if (lacking.length > 0) throw new Error(`the week has no ${lacking.join(", ")}`);
@@ -95,7 +95,7 @@ function queriesOf({ queries }: Panel): readonly PrometheusQuery[] {
   return queries.filter((query): query is PrometheusQuery => query.source === "prometheus");
 }
 
-/** The medians of a dashboard's variables and panels, of each the slower of both choices. */
+/** Returns the medians of a dashboard's variables and panels, each the slower one of both selections. */
 async function askedOf(
   { title, variables, annotations, sections }: Dashboard,
   prometheus: PrometheusServer,
@@ -104,14 +104,16 @@ async function askedOf(
   const all = { ...shown, ...Object.fromEntries(variables.filter(isOfAll).map(({ name }) => [name, ALL])) };
   const medians: number[] = [];
   const measure = async (what: string, ask: (chosen: Shown["chosen"]) => Promise<number>): Promise<void> => {
-    if ((await ask(all)) === 0) throw new Error(`${title}: ${what} is answered by nothing`);
+    if ((await ask(all)) === 0) throw new Error(`${title}: ${what} has no result`);
     const ofAll = await asked(`${title}: ${what}`, () => ask(all));
     medians.push(Math.max(ofAll, await asked("  of one value each", () => ask(shown))));
   };
   for (const { name, query } of variables)
     if (query.source === "prometheus") await measure(`$${name}`, (chosen) => values(prometheus, query, chosen));
   for (const { name, expr } of annotations)
-    await measure(`marks of ${name}`, (chosen) => answers(prometheus, [range(expr, "")], POINTS_OF_MARKS, chosen));
+    await measure(`annotations of ${name}`, (chosen) =>
+      answers(prometheus, [range(expr, "")], POINTS_OF_MARKS, chosen),
+    );
   for (const panel of sections.flatMap(({ panels }) => panels)) {
     const queries = queriesOf(panel);
     const points = panel.width * PIXELS_OF_COLUMN;
@@ -126,7 +128,7 @@ function isOfAll({ isMulti, isHidden = false }: Variable): boolean {
 
 type LabelQuery = Extract<Variable["query"], { source: "prometheus" }>;
 
-/** How many values there are to choose from. */
+/** Returns the number of values that can be selected. */
 async function values(
   prometheus: PrometheusServer,
   { selector, of }: LabelQuery,
@@ -136,7 +138,7 @@ async function values(
   return (await prometheus.labelValues(of, text, TIMES.fromMillis, TIMES.untilMillis)).length;
 }
 
-/** How many series queries give, of so many points at most. */
+/** Returns the number of series of queries, each with at most `points` points. */
 async function answers(
   prometheus: PrometheusServer,
   queries: readonly PrometheusQuery[],

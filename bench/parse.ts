@@ -10,8 +10,8 @@ const DISTINCT_PAGES = 1_250;
 const ROUNDS = 7;
 
 /**
- * Reading 67 kB pages of 12,500 distinct targets by template on one core: first the parse alone, then folded into the
- * finished message. Every target has a template of its own (its label blocks differ); pages of 1,250 targets at a time
+ * Reading 67 kB pages of 12,500 distinct targets by template on one core: first only the parse, then with the
+ * finished message. Every target has its own template, because its label blocks differ. Pages of 1,250 targets at a time
  * are in memory, so that neither pages nor templates stay in the processor's cache, and their numbers change between
  * rounds.
  */

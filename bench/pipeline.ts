@@ -19,14 +19,14 @@ interface Measured {
   readonly cpuPerMillion: number;
   readonly values: number;
   readonly parts: Readonly<Record<string, number>>;
-  /** Of what is not ours: exporters, Prometheus, a broker. */
+  /** The CPU time of other programs: exporters, Prometheus, a broker. */
   readonly beside: Readonly<Record<string, number>>;
 }
 
 /**
  * From scrape to stored row on embedded parts: 1,000 targets of 8 GPUs and 25 values, at several intervals; CPU seconds
  * of collector, processor and store, per million values stored. Debian's Prometheus scrapes the same targets at the same
- * time, and the exporters' own CPU is shown apart.
+ * time, and the exporters' own CPU time is shown separately.
  */
 export async function benchPipeline(): Promise<void> {
   for (const seconds of [15, 1, 5, 30]) {
@@ -35,7 +35,7 @@ export async function benchPipeline(): Promise<void> {
   }
 }
 
-/** The same every 15 s over a real Kafka broker, alone on this machine; its own CPU is shown apart. */
+/** The same every 15 s over a real Kafka broker that is alone on this machine. The broker's own CPU time is shown separately. */
 export async function benchKafka(): Promise<void> {
   const broker = await startKafkaBroker({ steady: true });
   try {
@@ -60,7 +60,7 @@ function reportMeasured(what: string, measured: Measured, promised: { readonly a
   );
 }
 
-/** 100,000 GPUs: 12,500 targets every 30 s for five minutes, on this machine with the exporters beside. */
+/** 100,000 GPUs: 12,500 targets every 30 s for 5 minutes, with the exporters on the same machine. */
 export async function benchFleet(): Promise<void> {
   const targets = 12_500;
   const seconds = 300;
@@ -137,13 +137,13 @@ async function measure(
     exporters.discovery,
     intervalSeconds,
     async (system) => {
-      // Long enough for every page's first parse, and for the machine to have compiled what runs hot.
+      // Long enough for the first parse of every page, and for the compilation of hot code.
       await pause(120_000);
       const before = used(system);
       await pause(seconds * 1000);
       const after = used(system);
       const parts = difference(after.parts, before.parts);
-      // A scrape's own row stands beside its GPUs'.
+      // A scrape has its own row beside those of its GPUs.
       const values = ((after.rows - before.rows) * valuesOfPage(GPUS)) / (GPUS + 1);
       const total = Object.values(parts).reduce((sum, cpu) => sum + cpu, 0);
       measured = {
@@ -195,7 +195,7 @@ async function withSystem(
   }
 }
 
-/** Prometheus on the same targets, with its storage; `undefined` where it is not installed. */
+/** Prometheus on the same targets, with its storage; `undefined` if it is not installed. */
 async function startPrometheus(
   discovery: string,
   intervalSeconds: number,

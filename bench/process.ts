@@ -4,22 +4,22 @@ import { fileURLToPath } from "node:url";
 
 const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
 
-/** CPU seconds, user and system, that a process with all its threads has taken so far (proc(5), fields 14 and 15). */
+/** Returns the CPU seconds, user and system, of a process with all its threads so far (proc(5), fields 14 and 15). */
 export function cpuSeconds(processId: number): number {
   const fields = readFileSync(`/proc/${processId}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 /**
- * Memory of its own that a process holds now, in megabytes. Pages of files that are mapped (the embedded log's) belong to
- * the system's cache and are left out.
+ * Returns the current private memory of a process, in megabytes. Mapped pages of files (the embedded log) belong to
+ * the system's cache and are not included.
  */
 export function ownMegabytes(processId: number): number {
   const line = /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${processId}/status`, "utf8"));
   return Number(line?.[1] ?? 0) / 1000;
 }
 
-/** Exporters in a process of their own, so that their CPU is told apart. */
+/** Exporters in a separate process, so that their CPU time is measured separately. */
 export interface ExporterProcess {
   readonly discovery: string;
   readonly processId: number;

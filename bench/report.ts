@@ -1,4 +1,4 @@
-/** Prints one figure: the median of its runs with the least and the most, and what was promised of it. */
+/** Prints one figure: the median of its runs with the minimum and the maximum, and the promised value. */
 export function report(
   what: string,
   runs: readonly number[],

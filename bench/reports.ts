@@ -15,7 +15,7 @@ const TEAMS = 200;
 const EXPORTED_LINES = 5_000_000;
 const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
 
-/** What finance asks of a month of a fleet: what it comes to by team, and its lines in files. */
+/** The requests of finance for a month of a fleet: its cost by team, and its lines in files. */
 export async function benchReports(): Promise<void> {
   await withFleet(GPUS, work, TEAMS);
 }
@@ -49,7 +49,7 @@ async function work({ store, address, folder }: BenchFleet): Promise<void> {
   }
 }
 
-/** Runs the command that a person would, and gives how long it took and the most memory that it had. */
+/** Runs a command, and returns its time and its maximum memory. */
 async function exportLines(
   { url, username, password, database }: StoreAddress,
   folder: string,
@@ -72,7 +72,7 @@ async function exportLines(
   return { seconds: (performance.now() - begun) / 1000, megabytes };
 }
 
-/** The most memory that a process has had so far, by the kernel; 0 where it has ended. */
+/** Returns the maximum memory of a process so far, from the kernel; 0 if the process has ended. */
 function mostMegabytes(processId: number): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${processId}/status`, "utf8"))?.[1] ?? 0) / 1000;

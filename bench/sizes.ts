@@ -23,7 +23,7 @@ const HOURS = 6;
 const INTERVAL_MILLIS = 30_000;
 const SCRAPES_PER_INSERT = 10;
 const TEAMS = 20;
-/** Messages that travel together to one partition: of a small fleet, and of a large one. */
+/** The messages in one batch to a partition: of a small fleet, and of a large one. */
 const BATCHES = [1, 16];
 const TABLES = [
   "gpu_samples",
@@ -37,8 +37,8 @@ const TABLES = [
 ];
 
 /**
- * What a row takes on disk in each table that grows with a fleet: six hours of 1,000 GPUs with a sample every 30 s and a pod on each
- * GPU, read from pages as collectors do, stored, rolled up, metered and charged under one policy; merged.
+ * The size of a row on disk in each table that grows with a fleet: 6 hours of 1,000 GPUs with a sample every 30 s and a pod on each
+ * GPU, read from pages like in collectors, stored, rolled up, metered, charged under one policy, and merged.
  */
 export async function benchSizes(): Promise<void> {
   await withStore(async ({ store }) => {
@@ -66,7 +66,7 @@ export async function benchSizes(): Promise<void> {
   });
 }
 
-/** Facts and scrapes of all hours, as processors store them. */
+/** Stores the facts and scrapes of all hours, as processors do. */
 async function fill(store: StoreClient): Promise<void> {
   const reader = createPageReader(createTemplates(1e9));
   const put = createPut(store);
@@ -117,7 +117,7 @@ async function fill(store: StoreClient): Promise<void> {
 
 const nodeName = (number: number): string => `node-${String(number).padStart(6, "0")}`;
 
-/** A UID of its own for each pod of the pages, which have but eight. */
+/** Returns a unique UID for each pod of the pages, because the pages have only eight. */
 function giveUids(page: Buffer, node: number): void {
   const mark = "6f1c2b7a-0000-4000-8000-00000000000";
   for (let at = page.indexOf(mark); at >= 0; at = page.indexOf(mark)) {

@@ -18,7 +18,7 @@ const SECONDS = 300;
 
 /**
  * The small form of the Helm chart: `up` on embedded parts, in front of a cluster that it discovers, watches, meters and charges. The
- * demo's exporters and API server are that cluster, in a process of their own on the same machine; their CPU is shown apart.
+ * demo's exporters and API server are that cluster, in a separate process on the same machine. Their CPU time is shown separately.
  */
 export async function benchSmall(): Promise<void> {
   for (const gpus of [250, 500, 1_000]) await measure(gpus);
@@ -79,7 +79,7 @@ interface Look {
   readonly memory: number;
 }
 
-/** What the whole program holds now, this process included, and how late its last rows were. */
+/** Returns the current memory of the whole program, with this process, and the delay of its last rows. */
 function look(system: System): Look {
   const { processor } = system.status();
   return {
@@ -94,7 +94,7 @@ function processesOf(system: System): readonly number[] {
   return [process.pid, ...Object.values(system.status().processes).map(({ id }) => id!)];
 }
 
-/** The scrapes in the store, and how many numbers are missing in their sequences. */
+/** Returns the number of scrapes in the store, and of missing numbers in their sequences. */
 async function scrapesOf(store: StoreClient): Promise<{ readonly scrapes: number; readonly lost: number }> {
   const [found] = await store.query<{ scrapes: string; lost: string }>(
     `SELECT sum(got) AS scrapes, sum(expected - got) AS lost FROM (
@@ -117,7 +117,7 @@ async function tablesOf(
   return found.map(({ table, rows, bytes }) => ({ table, rows: Number(rows), bytes: Number(bytes) }));
 }
 
-/** `gpu-ledger demo`, without a past. */
+/** `gpu-ledger demo` without a history. */
 async function startCluster(
   data: string,
   gpus: number,

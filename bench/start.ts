@@ -9,7 +9,7 @@ import { report } from "./report.ts";
 const RUNS = 3;
 const LONGEST_SECONDS = 180;
 
-/** `npm start` on an empty data folder, build included: until rows scraped live are stored, and until the week is. */
+/** `npm start` on an empty data folder, build included: the time until live rows are stored, and until the week is stored. */
 export async function benchStart(): Promise<void> {
   const live: number[] = [];
   const complete: number[] = [];
@@ -43,7 +43,7 @@ async function startOnce(): Promise<{ readonly live: number; readonly complete: 
       const answer = await fetch(`${address}/api/status`).catch(() => undefined);
       if (answer === undefined) continue;
       const { processor, demo } = (await answer.json()) as SystemStatus;
-      // Freshness is told of live scrapes alone, so the first one shows that a live row is stored.
+      // Only live scrapes have a freshness, so the first value shows that a live row is stored.
       if (processor?.freshnessSeconds !== undefined) live ??= seconds();
       const sent = demo !== undefined && demo.history.total > 0 && demo.history.sent === demo.history.total;
       if (live !== undefined && sent && processor !== undefined && processor.lagMessages < 50) {

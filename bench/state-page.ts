@@ -1,11 +1,11 @@
 import { podOf } from "./page.ts";
 
-/** Half a day before the page is made. */
+/** Half a day before the page. */
 const STARTED_SECONDS = Math.floor(Date.now() / 1000) - 43_200;
 
 /**
- * What kube-state-metrics says of nodes and of a pod for each of their GPUs, with the labels that rules read, and what a
- * processor says of the same pods and nodes.
+ * Returns the series of kube-state-metrics for nodes and for a pod on each of their GPUs, with the labels that rules read, and the
+ * series of a processor for the same pods and nodes.
  */
 export function statePage(nodes: readonly string[], gpusOfNode: number): string {
   const lines: string[] = [];

@@ -8,17 +8,17 @@ import { FROM, UNTIL } from "./fleet.ts";
 import { HOUR, type WeekFamily, type WeekSeries } from "./series.ts";
 
 const run = promisify(execFile);
-/** As long as blocks become that a Prometheus keeps for a week: two hours thrice, and thrice again. */
+/** The longest blocks of a Prometheus with a retention of a week: 2 hours times 3, times 3 again. */
 export const BLOCK_HOURS = 18;
 
-/** What was written. */
+/** The written blocks. */
 export interface Written {
-  /** Of each block, in the order of time. */
+  /** The values of each block, in the order of time. */
   readonly blocks: readonly { readonly numSeries: number; readonly numSamples: number }[];
   readonly bytes: number;
 }
 
-/** Writes the week into a folder as blocks of Prometheus, each by way of a file of OpenMetrics. */
+/** Writes the week into a folder as blocks of Prometheus, each from a file in OpenMetrics format. */
 export async function writeWeek(families: readonly WeekFamily[], data: string): Promise<Written> {
   const block = BLOCK_HOURS * HOUR;
   const page = `${data}.om`;
@@ -46,8 +46,8 @@ async function writePage(families: readonly WeekFamily[], path: string, from: nu
 }
 
 /**
- * Samples of a series; of one that no panel reads over days, as it is of nothing that is looked at, one of each hour, and all of the last
- * hour, in which panels ask for now.
+ * Yields the samples of a series. A series that no panel reads over days, because its subject is not selected, has one sample per hour and all of the last
+ * hour, in which panels read the current value.
  */
 function linesOf(family: WeekFamily, series: WeekSeries, from: number, until: number): string {
   const { name, seconds, isReadWhole } = family;

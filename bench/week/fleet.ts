@@ -1,4 +1,4 @@
-/** Seconds since the epoch: seven days, whole blocks of Prometheus and a part of one. */
+/** Seconds since the epoch: 7 days, whole blocks of Prometheus and a part of one. */
 export const UNTIL = Date.UTC(2026, 2, 30, 6) / 1000;
 export const FROM = UNTIL - 7 * 86_400;
 
@@ -8,10 +8,10 @@ const CLUSTERS = 4;
 /** As many teams as namespaces. */
 const TEAMS = 200;
 const MODELS = ["NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "NVIDIA L40S"];
-/** A training run over all of the week, and the nodes of any other job. */
+/** The nodes of a training run over the whole week, and those of any other job. */
 const LARGEST_JOB_NODES = 64;
 const JOB_NODES = 2;
-/** That of the last node, which is looked at too. */
+/** The cluster of the largest job. It is that of the last node, which is selected too. */
 const LARGEST_JOB_CLUSTER = (NODES - 1) % CLUSTERS;
 const HOUR = 3_600;
 
@@ -19,7 +19,7 @@ const HOUR = 3_600;
 export interface WeekNode {
   readonly cluster: string;
   readonly name: string;
-  /** Where Prometheus scrapes its exporter. */
+  /** The address at which Prometheus scrapes its exporter. */
   readonly instance: string;
   readonly model: string;
   readonly number: number;
@@ -33,7 +33,7 @@ export interface WeekGpu {
   readonly number: number;
 }
 
-/** What a GPU was held by, from one second until another: every GPU has a pod of its own. */
+/** The holder of a GPU, from one second until another. Every GPU has its own pod. */
 export interface WeekPod {
   readonly gpu: WeekGpu;
   readonly namespace: string;
@@ -49,7 +49,7 @@ export interface WeekFleet {
   readonly nodes: readonly WeekNode[];
   readonly gpus: readonly WeekGpu[];
   readonly pods: readonly WeekPod[];
-  /** What readers look at of variables of one value: the largest job, and a node whose pods come and go. */
+  /** The selected values of variables with one value: the largest job, and a node with changing pods. */
   readonly shown: {
     readonly cluster: string;
     readonly model: string;
@@ -63,8 +63,8 @@ export interface WeekFleet {
 }
 
 /**
- * The fleet: a job of 512 GPUs holds 64 nodes for all of the week, all others have jobs of 16 GPUs one after the other, each of two to
- * twenty-four hours.
+ * The fleet: a job of 512 GPUs holds 64 nodes for the whole week. All other nodes have jobs of 16 GPUs one after the other, each of 2 to
+ * 24 hours.
  */
 export function createWeekFleet(): WeekFleet {
   const nodes = Array.from({ length: NODES }, (_, number) => nodeOf(number));
@@ -108,7 +108,7 @@ function gpuOf(node: WeekNode, gpu: number): WeekGpu {
   return { node, gpu, uuid, number: node.number * GPUS_OF_NODE + gpu };
 }
 
-/** The nodes of a cluster by the jobs that run on them: the first so many together, the others by twos. */
+/** Returns the nodes of a cluster by job: the first nodes together, the others in pairs. */
 function slotsOf(members: readonly WeekNode[], first: number): readonly (readonly WeekNode[])[] {
   const others = members.slice(first);
   const pairs = Array.from({ length: Math.ceil(others.length / JOB_NODES) }, (_, pair) =>
@@ -133,7 +133,7 @@ function podsOf(gpus: readonly WeekGpu[], slot: number): readonly WeekPod[] {
   return pods;
 }
 
-/** A number that looks like chance and is the same each time. */
+/** Returns a pseudo-random number that is the same in each run. */
 export function hash(one: number, other: number): number {
   const mixed = Math.imul((one + 1) ^ (Math.imul(other + 2, 0x9e3779b1) >>> 7), 0x85ebca6b);
   return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 0;

@@ -18,7 +18,7 @@ const CODES = ["13", "31", "48", "79", "94"];
 
 const keys = ({ node, uuid }: WeekGpu): Labels => ({ cluster: node.cluster, node: node.name, UUID: uuid });
 
-/** What is recorded of each GPU. */
+/** Yields the recorded series of each GPU. */
 export function gpuFamilies({ gpus, shown }: WeekFleet): readonly WeekFamily[] {
   const ofGpus = (
     name: string,
@@ -54,7 +54,7 @@ export function gpuFamilies({ gpus, shown }: WeekFleet): readonly WeekFamily[] {
   ];
 }
 
-/** Faults are of few GPUs, and are looked for over all of the week: of each so many-th GPU on every day for some time. */
+/** Faults of few GPUs, which panels search over the whole week: of every n-th GPU on every day for some time. */
 export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFamily[] {
   const days = Array.from({ length: (UNTIL - FROM) / DAY }, (_, day) => FROM + day * DAY);
   const ofSome = (name: string, seconds: number, every: number, lasts: number, more: Labels = {}): WeekFamily => {
@@ -65,14 +65,14 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
       labels: { ...keys(gpu), ...more },
       from,
       until: from + lasts,
-      // What is wrong with a node that is looked at is drawn too.
+      // The faults of the selected node are drawn too.
       isShown: true,
       valueAt: always(1),
     }));
   };
-  // Of one pod of a hundred, and of those of the node that is looked at.
-  const faults = pods
-    .filter(({ gpu }, index) => index % 100 === 0 || gpu.node.name === shown.node)
+  // For one pod of a hundred, and for those of the selected node.
+  const told = pods
+    .filter(({ gpu }, place) => place % 100 === 0 || gpu.node.name === shown.node)
     .map((pod) => ({ pod, at: Math.max(pod.from, FROM) + HOUR }));
   return [
     ofSome("gpu:throttle_reason:info", QUICK, 20, 2 * HOUR, { reason: "sw_thermal" }),

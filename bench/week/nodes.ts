@@ -13,12 +13,12 @@ import {
   type WeekSeries,
 } from "./series.ts";
 
-/** What runs on every node beside the pods that hold its GPUs. */
+/** The pods on every node that hold no GPUs. */
 const DAEMONS = ["proxy", "dcgm-exporter", "nvidia-device-plugin", "node-exporter", "cni", "csi-node", "log-agent"];
 const USES = ["total", "held", "active", "effective"] as const;
 const BOUNDS = ["0", "5", "10", "15", "20", "25", "30", "35", "40", "50", "+Inf"];
 const GPUS = 8;
-/** Of each tenth node a GPU is missing for an hour of the third day, and in the last one. */
+/** A GPU of every tenth node is missing for an hour of the third day, and in the last hour. */
 const MISSING = { every: 10, times: [FROM + 2 * DAY, UNTIL - HOUR].map((from) => ({ from, until: from + HOUR })) };
 
 const STATE: Labels = { job: "kube-state-metrics", instance: "10.9.0.1:8080" };
@@ -29,7 +29,7 @@ const VERSIONS: Labels = {
 };
 const FIRING: Labels = { alertname: "GPUIdle", alertstate: "firing", severity: "info", gpu_topic: "waste" };
 
-/** What is recorded of nodes, what Kubernetes says of them, and the alerts that fire. */
+/** Yields the recorded series of nodes, Kubernetes' series of them, and the firing alerts. */
 export function nodeFamilies({ nodes }: WeekFleet): readonly WeekFamily[] {
   const all = nodes.map((node) => ({ ...node, keys: { cluster: node.cluster, node: node.name } }));
   const ofNodes = (
@@ -88,7 +88,7 @@ export function nodeFamilies({ nodes }: WeekFleet): readonly WeekFamily[] {
   ];
 }
 
-/** What is recorded of clusters and of teams. */
+/** Yields the recorded series of clusters and teams. */
 export function clusterFamilies({ nodes, pods }: WeekFleet): readonly WeekFamily[] {
   const clusters = [...new Set(nodes.map(({ cluster }) => cluster))];
   const models = [...new Set(nodes.map(({ model }) => model))];

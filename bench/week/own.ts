@@ -8,7 +8,7 @@ const INSTANCES = 4;
 const PARTITIONS = 64;
 const numbered = (word: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => `${word}${number}`);
-/** Values of labels whose values are not known beforehand. */
+/** Values of labels with values that are not known in advance. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   cluster: numbered("prod-", 4),
   team: numbered("team-", 20),
@@ -23,7 +23,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 const PROCESS = ["process_resident_memory_bytes", "process_cpu_seconds_total"];
 
-/** What gpu-ledger tells of itself. */
+/** Yields gpu-ledger's own metrics. */
 export function ownFamilies(): readonly WeekFamily[] {
   const definitions: readonly MetricDefinition[] = Object.values(METRIC_DEFINITIONS);
   const own = definitions.map((definition) => {
@@ -43,7 +43,7 @@ function seriesOf({ type, labels, known, buckets = SECONDS }: MetricDefinition):
   );
 }
 
-/** Every instance has partitions of its own, and all else as the others do; of what waits the leader alone tells. */
+/** Every instance has its own partitions, and everything else like the others. Only the leader has the series of waiting pods. */
 function ofInstances(name: string, series: readonly Labels[], isCounter: boolean): WeekFamily {
   const length = series.some(({ team }) => team !== undefined) ? 1 : INSTANCES;
   const all = Array.from({ length }, (_, instance) =>

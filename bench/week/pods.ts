@@ -49,7 +49,7 @@ const onPage = (pod: WeekPod): Labels => ({
   container: "main",
 });
 
-/** What is recorded of pods and of what they hold, and what exporters' pages and Kubernetes say with their names. */
+/** Yields the recorded series of pods and their devices, and the series of exporters and Kubernetes with their names. */
 export function podFamilies({ pods, shown }: WeekFleet): readonly WeekFamily[] {
   const familyOfPods =
     (isShown: (pod: WeekPod) => boolean) =>
@@ -66,7 +66,7 @@ export function podFamilies({ pods, shown }: WeekFleet): readonly WeekFamily[] {
         isShown: isShown(pod),
         valueAt: valueOf(pod),
       }));
-  // What is looked at over days of one namespace, what of one node, and what only now.
+  // The series that panels read over days for one namespace, for one node, and only now.
   const ofPods = familyOfPods(({ namespace }) => namespace === shown.namespace);
   const ofNode = familyOfPods(({ gpu }) => gpu.node.name === shown.node);
   const ofNow = familyOfPods(() => false);
