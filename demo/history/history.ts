@@ -77,7 +77,7 @@ export async function startHistory(options: {
       await keeper.update((record) => ({ ...record, sent: [...record.sent, chunk] }));
     }
     if (chunks.length > 0) logger.info({ rows: state.total, intervalMillis }, "the demo fleet's history is sent");
-  })().catch((error: unknown) => logger.error({ err: error }, "the demo fleet's history stays incomplete"));
+  })().catch((error: unknown) => logger.error({ err: error }, "the demo fleet's history remains incomplete"));
 
   return {
     progress: () => ({ sent: state.sent, total: state.total }),
@@ -101,7 +101,9 @@ function startHeartbeat(
   const beat = (): Promise<void> =>
     keeper
       .update((record) => ({ ...record, live: [...before, [startMillis, now()]] }))
-      .catch((error: unknown) => logger.warn({ err: error }, "what the demo fleet has sent cannot be noted"));
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, "the progress of the demo fleet's history cannot be recorded"),
+      );
   const timer = setInterval(() => void beat(), HEARTBEAT_MILLIS);
   return () => {
     clearInterval(timer);

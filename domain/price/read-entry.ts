@@ -54,7 +54,7 @@ export function readEntry(
   const gpuPart = readGpuPart(fields);
   if (isOwned) {
     for (const key of ["per", ...KINDS]) {
-      if (fields.values[key] !== undefined) report(fields, key, "a key beside owned, whose cost is the price");
+      if (fields.values[key] !== undefined) report(fields, key, "no value, because owned gives the price");
     }
     return terms === undefined || owned === undefined ? undefined : { ...terms, per: "owned", owned, gpuPart };
   }

@@ -92,7 +92,7 @@ function readRate(raw: unknown, path: Path, bookCurrency: string, problems: Pric
 function readMarkup(raw: unknown, path: Path, problems: PriceProblem[]): Markup | undefined {
   const fields = openFields(raw, path, ["team", "percent"], problems);
   if (fields === undefined) return undefined;
-  const team = required(fields, "team", readText(fields, "team"), "the team whose cost it is computed on");
+  const team = required(fields, "team", readText(fields, "team"), "the team to whose cost the percent applies");
   const percent = required(fields, "percent", readQuantity(fields, "percent"), `percent, such as 5 or "-2.5"`);
   return team === undefined || percent === undefined ? undefined : { team, percent };
 }

@@ -65,7 +65,7 @@ export function createWords(now: () => number) {
         error: `at most ${MOST_VALUES} values`,
       })
       .describe("A condition, such as team=vision,nlp. The parameter can be repeated: all conditions must hold."),
-    policy: z.string().optional().describe("A policy whose charges are kept. Default: the billing policy."),
+    policy: z.string().optional().describe("A policy with kept charges. Default: the billing policy."),
     limit: z.coerce.number().int().min(1).max(1_000).default(100).describe("The number of rows of a page."),
     cursor: z.string().max(8_000).optional().describe("The start of the page: `next` of the page before."),
   };

@@ -94,7 +94,9 @@ function lineText(line: ExplainedLine, currency: string): readonly string[] {
   const { node, gpu, from, until, state, namespace, pod, share, rawShare, segment } = line;
   const where = gpu === null ? node : `GPU ${gpu} of ${node}`;
   const who =
-    pod === "" ? "" : `, ${namespace}/${pod} has ${share} of it${rawShare === share ? "" : ` (asked: ${rawShare})`}`;
+    pod === ""
+      ? ""
+      : `, ${namespace}/${pod} has ${share} of it${rawShare === share ? "" : ` (requested: ${rawShare})`}`;
   const correction = line.isCorrection ? `, a correction booked in ${line.billingPeriod}` : "";
   const head = `${where}, ${from} to ${until}${who}: ${state}, ${amountText(line, currency)}${correction}`;
   if (segment === null) return [head];

@@ -194,14 +194,14 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
         { head: "kind", cell: ({ workloadKind }) => workloadKind },
         { head: "pods", isNumber: true, cell: ({ pods, workload }) => (workload === "" ? "" : pods) },
       ])}
-      <h2>How it is known who held it</h2>
+      <h2>Evidence of the holder</h2>
       {step(
         "By evidence",
         evidence.filter(({ attribution }) => attribution !== ""),
         [{ head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution }],
         "all that was held",
       )}
-      <h2>The dearest lines</h2>
+      <h2>Lines with the highest cost</h2>
       <Lines {...{ lines, currency, policy: question.policy }} />
     </>
   );
@@ -246,7 +246,7 @@ function Lines({ lines, currency, policy }: LinesProps): VNode {
         { head: "holder", cell: ({ namespace, pod }) => (pod === "" ? "" : <bdi>{`${namespace}/${pod}`}</bdi>) },
         {
           head: "share",
-          cell: ({ share, rawShare }) => (share === rawShare ? share : `${share} (asked: ${rawShare})`),
+          cell: ({ share, rawShare }) => (share === rawShare ? share : `${share} (requested: ${rawShare})`),
         },
         { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
         { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours), foot: undefined },

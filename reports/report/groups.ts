@@ -20,7 +20,7 @@ export class TooManyGroupsError extends Error {
   readonly retriable = false;
 
   constructor() {
-    super(`these dimensions make more than ${MOST_SUMS} sums: group by fewer, or ask for less with --where`);
+    super(`these dimensions make more than ${MOST_SUMS} sums: use fewer dimensions, or select less with --where`);
     this.name = "TooManyGroupsError";
   }
 }

@@ -70,7 +70,7 @@ export async function prepareServer(
     if (request.routeOptions.config.isPublic !== true) request.viewer = await authenticate(request);
   });
   server.setNotFoundHandler((request) => {
-    throw new Problem("not-found", `${request.method} ${request.url.split("?")[0]} is nothing that this server has`);
+    throw new Problem("not-found", `${request.method} ${request.url.split("?")[0]} does not exist on this server`);
   });
   server.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);

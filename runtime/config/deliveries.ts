@@ -100,7 +100,7 @@ const delivery = (sources: ConfigSources) =>
             .describe("Only lines with these values, such as { team: [vision] }."),
           policy: text("a policy's name")
             .optional()
-            .describe("A policy whose charges are kept. Default: the billing policy."),
+            .describe("A policy with kept charges. Default: the billing policy."),
           format: oneOf(...DELIVERED_FORMATS).default("csv"),
         })
         .prefault({})

@@ -85,7 +85,7 @@ export function pendingMigrations(
     const number = migrationNumber(name) ?? 0;
     const file = byName.get(name);
     if (number > newest) {
-      throw mismatch(`The store was migrated by a newer release (${name}); this one knows ${newest} migrations.`);
+      throw mismatch(`The store was migrated by a newer release (${name}); this release has ${newest} migrations.`);
     }
     if (file === undefined) throw mismatch(`The store has ${name}, which this release does not have.`);
     if (file.sha256 !== sha256) {

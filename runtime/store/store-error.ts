@@ -91,7 +91,7 @@ export function storeErrorOf(error: unknown): StoreError {
   }
   // A plain Error is not an answer of ClickHouse but, for example, a proxy's page. It has no information about the statement or the rows.
   if (error.constructor === Error) {
-    const message = `The store cannot be reached; what answers instead says: ${error.message.trim().slice(0, 200)}`;
+    const message = `The store cannot be reached. Another program answers at its address: ${error.message.trim().slice(0, 200)}`;
     return new StoreError("unavailable", message, { retriable: true, cause: error });
   }
   return new StoreError("rejected", error.message, { retriable: false, cause: error });

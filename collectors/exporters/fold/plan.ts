@@ -133,7 +133,7 @@ function* groupRows(
     const labels = read.get(sample.labels)!;
     const { device, key, rest, foreign } = labels;
     if (foreign !== undefined) {
-      drop(sample, "not-a-gpu", `it speaks of a ${foreign}`);
+      drop(sample, "not-a-gpu", `it is a series of a ${foreign}`);
       continue;
     }
     if (key === "") {
@@ -217,7 +217,7 @@ function* fillCells(row: Row, drop: Drop): Steps<void> {
     if (holder === undefined) {
       row.cells.set(column, cell);
     } else if (holder.rank === cell.rank) {
-      drop(sample, "duplicate-series", `line ${holder.series.sample.line} speaks for this already`);
+      drop(sample, "duplicate-series", `line ${holder.series.sample.line} already has this value`);
     } else {
       const [kept, other] = holder.rank < cell.rank ? [holder, cell] : [cell, holder];
       row.cells.set(column, kept);

@@ -136,7 +136,7 @@ async function inflate(answer: Answer, buffers: ReceiveBuffers, bodyLimitBytes: 
   if (answer.encoding === "" || answer.encoding === "identity") return answer;
   try {
     if (answer.encoding !== "gzip" && answer.encoding !== "x-gzip") {
-      const detail = `the answer is in ${answer.encoding.slice(0, 100)}, which was not asked for`;
+      const detail = `the answer is in ${answer.encoding.slice(0, 100)}, which was not requested`;
       return { reason: "encoding", detail };
     }
     const unpacked = await gunzipOff(answer.page, { maxOutputLength: bodyLimitBytes });

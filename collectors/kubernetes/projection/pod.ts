@@ -128,7 +128,7 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
 export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefined): readonly Remark[] {
   const containers = [...objects(spec?.initContainers), ...objects(spec?.containers)];
   const asked = containers.map(({ resources }) => ({ ...resources?.requests, ...resources?.limits }));
-  return unmeteredRemarks("What it asks for,", Object.assign({}, ...asked) as Record<string, unknown>, names);
+  return unmeteredRemarks("Its request", Object.assign({}, ...asked) as Record<string, unknown>, names);
 }
 
 /** Returns the labels and annotations that the configuration names, each from the nearest object that has it. */

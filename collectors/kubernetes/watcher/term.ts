@@ -179,7 +179,7 @@ function createOwnerReports(events: WatcherEvents): Pick<OwnerCacheOptions, "onF
     onForbidden(group, plural) {
       const resource = resourceOf(group, plural);
       if (missing.has(resource)) return;
-      const without = "chains of owners end at these objects, whose labels are not read";
+      const without = "chains of owners end at these objects, and their labels are not read";
       const permission = { verb: "get", resource, without };
       missing.set(resource, permission);
       events.onForbidden(permission);

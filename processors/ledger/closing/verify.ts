@@ -104,7 +104,7 @@ async function checkStatements(
   const effective = statements.map((statement) => amountOf<"currency">(statement.effective));
   const posted = postedOf(effective, currency).map(formatAmount);
   for (const [index, statement] of statements.entries())
-    check(`what is posted to ${payerName(statement)}`, statement.posted, posted[index]!);
+    check(`the posted amount of ${payerName(statement)}`, statement.posted, posted[index]!);
   check("the posted total", total.posted, formatAmount(sum(statements.map((one) => amountOf<"currency">(one.posted)))));
   check("the total", total.effective, formatAmount(sum(effective)));
 }

@@ -99,7 +99,7 @@ export const GPU_SERIES = {
     name: "gpu_workload_activity_ratio",
     of: "workload",
     unit: "ratio",
-    help: `Mean activity of what a workload holds ${HERE}. Over processors divide the sums of active and of measured GPUs.`,
+    help: `Mean activity of the devices that a workload holds ${HERE}. Over processors divide the sums of active and of measured GPUs.`,
   },
   workloadMemoryUsed: {
     name: "gpu_workload_memory_used_bytes",
@@ -117,7 +117,7 @@ export const GPU_SERIES = {
     name: "gpu_workload_power_watts",
     of: "workload",
     unit: "watts",
-    help: `Power draw of what a workload holds ${HERE}; of a part of a GPU, that part of its draw. Sum it over processors.`,
+    help: `Power draw of the devices that a workload holds ${HERE}; of a part of a GPU, that part of its draw. Sum it over processors.`,
   },
   workloadCost: {
     name: "gpu_workload_gpus_cost_per_hour",

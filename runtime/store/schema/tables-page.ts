@@ -7,7 +7,7 @@ export function renderTablesPage(): string {
     "# Tables of the store",
     "",
     "Every table of ClickHouse with its columns. Written by `npm run generate` from `runtime/store/schema`. Read views with the suffix",
-    "`_published`: they have the rows that count. [Who may read what](access.md#readers-of-the-database).",
+    "`_published`: they have only the current rows. [Who may read what](access.md#readers-of-the-database).",
     "",
     ...Object.entries(TABLES).flatMap(([name, { row, columns }]) => [
       `## ${name}`,

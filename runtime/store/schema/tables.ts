@@ -52,7 +52,7 @@ export const TABLES: Readonly<Record<string, { readonly row: string; readonly co
     columns: sumsOf("key", "workload", "amount"),
   },
   charge_sum_parts: {
-    row: "a run whose sums are whole",
+    row: "a run with complete sums",
     columns: { run_id: "UUID", part_id: "UUID", window_start: "DateTime('UTC')", runs: "Array(UUID)" },
   },
   runs: { row: "a run of the ledger over one hour of a cluster", columns: RECORD_TABLES.runs },

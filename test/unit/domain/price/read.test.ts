@@ -204,8 +204,8 @@ describe("a price book", () => {
   it("is refused if an owned machine has a unit price beside its cost", () => {
     const owned = { inService: "2025-01-01", purchase: "1", months: 48 };
     expect(wrongWithEntry({ owned, per: "node-hour", list: "1" })).toEqual([
-      "prices[0].per: a key beside owned, whose cost is the price",
-      "prices[0].list: a key beside owned, whose cost is the price",
+      "prices[0].per: no value, because owned gives the price",
+      "prices[0].list: no value, because owned gives the price",
     ]);
   });
 
