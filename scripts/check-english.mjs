@@ -1,4 +1,4 @@
-// Counts phrases that docs/style.md refuses, in comments, test names and Markdown. Fails where a file has more of them than english.json allows.
+// Counts phrases that docs/style.md refuses, in comments, test names and Markdown. Fails if a file has more of them than english.json allows.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -19,7 +19,7 @@ const PHRASES = [
 
 const NOT_OURS = /^(test\/fixtures|node_modules|dist)\/|^docs\/style\.md$|^scripts\/check-english\.mjs$/;
 
-/** The text of a file that people read as prose: comments and test names of code, Markdown without its code. */
+/** Returns the prose of a file: comments and test names of code, Markdown without its code. */
 function proseOf(file, text) {
   if (file.endsWith(".md")) return text.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
   const comments = text.match(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm) ?? [];

@@ -1,6 +1,6 @@
 // Completes package-lock.json after `npm install`: a registry mirror can lack the packages of other platforms, and npm then
-// leaves them out of the lock, which `npm ci` refuses. Their exact versions stand in the packages that want them. Also
-// removes the addresses that packages came from, so that a lock names no registry.
+// leaves them out of the lock, which `npm ci` refuses. Their exact versions are in the packages that require them. Also
+// removes the addresses of packages, so that a lock has no registry.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const OS = ["darwin", "linux", "win32", "android", "freebsd", "openbsd", "netbsd", "sunos", "aix", "openharmony"];

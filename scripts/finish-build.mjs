@@ -1,4 +1,4 @@
-// Completes `dist/` after the compiler: what is read at run time but is not TypeScript, and the command's run bit.
+// Completes `dist/` after the compiler: the files that are read at run time and are not TypeScript, and the executable bit of the command.
 import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 if (existsSync("runtime/store/migrations")) {

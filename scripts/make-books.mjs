@@ -1,5 +1,5 @@
-// Makes the books of this version's fixture: scenarios with closings and what came after them, played by this release and backed
-// up, and what each of their months comes to. fixtures.test.ts of test/full restores and verifies every version's.
+// Makes the books of this version's fixture: scenarios with closings and later events, played by this release and backed
+// up, and the statements of each of their months. fixtures.test.ts of test/full restores and verifies the books of every version.
 import { createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -38,7 +38,7 @@ await pipeline(
 rmSync(path, { recursive: true });
 process.exit(0);
 
-/** The statements of each month of a scenario, under each of its policies. */
+/** Returns the statements of each month of a scenario, under each of its policies. */
 async function statementsOf(store, scenario) {
   const months = [];
   for (let period = periodOf(scenario.period.start); period.from < scenario.period.end; period = periodOf(period.until))

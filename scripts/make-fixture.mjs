@@ -1,6 +1,6 @@
-// Makes the fixture of this version: a data folder and messages as this release writes them, with what they hold. Run it
-// at the end of a version, `npm run fixture`, and commit what it writes; fixtures.test.ts and upgrades.test.ts of
-// test/full read every one.
+// Makes the fixture of this version: a data folder and messages as this release writes them, with their contents. Run it
+// at the end of a version, `npm run fixture`, and commit its output. fixtures.test.ts and upgrades.test.ts of
+// test/full read all fixtures.
 import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ for (const { owner, columns } of await reader.query(
     ) ORDER BY table, position) GROUP BY table`,
 )) {
   const content = `count() AS counted, sum(cityHash64(tuple(${columns.map((column) => `\`${column}\``).join(", ")}))) AS digest`;
-  // Merged, so that rows that stand for each other are one already.
+  // Merged, so that duplicate rows are already one row.
   await reader.command(`OPTIMIZE TABLE ${owner} FINAL`);
   const [found] = await reader.query(`SELECT ${content} FROM ${owner}`);
   tables[owner] = { columns, ...found };
@@ -99,7 +99,7 @@ process.exit(0);
 
 async function until(condition) {
   for (const end = Date.now() + 120_000; !condition();) {
-    if (Date.now() > end) throw new Error("the system did not get there in two minutes");
+    if (Date.now() > end) throw new Error("the system did not reach the expected state in 2 minutes");
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -42,7 +42,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Waits until the hours of the demo's history have waited for the ledger, and none waits any more. */
+/** Waits until hours of the demo's history have been queued for the ledger, and until none is queued any more. */
 async function untilCharged() {
   const until = Date.now() + START_MILLIS;
   let haveWaited = false;

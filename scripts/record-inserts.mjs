@@ -1,5 +1,5 @@
-// Records, as inserts.jsonl beside this version's fixture, what its processors insert into the store for the fixture's
-// messages. Later releases take these inserts into their own tables, and make the same rows of the same messages.
+// Records the inserts of this version's processors for the fixture's messages, as inserts.jsonl beside the fixture.
+// Later releases insert them into their own tables, and make the same rows of the same messages.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const config = parseConfig(JSON.stringify({ ...settings, data }), { source: "fix
 const logger = pino({ level: "warn" }, pino.destination(2));
 const record = (insert) => appendFileSync(out, `${JSON.stringify(insert)}\n`);
 
-/** Takes what the store is given, and holds nothing. */
+/** Records the inserts of a store, and stores no rows. */
 const recorder = {
   async insertRows(table, columns, body, { format = "RowBinary" } = {}) {
     const bytes = Buffer.from(body).toString("base64");
@@ -31,7 +31,7 @@ const recorder = {
   },
 };
 const fail = (reason) => {
-  throw new Error(`what was recorded is not all: ${reason}`);
+  throw new Error(`the record is not complete: ${reason}`);
 };
 let sent = 0;
 let handled = 0;

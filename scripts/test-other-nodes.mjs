@@ -1,6 +1,6 @@
-// Tries the program on other releases of Node than the one at hand: 24, and that of the container image. On each: the types, the
-// build, a page that is inspected and a scenario that goes through the store and the bus. The binaries come from npm, into a cache
-// of the project's own.
+// Tests the program on other releases of Node than the current one: 24, and the one of the container image. On each: the types, the
+// build, the inspection of a page, and a scenario that uses the store and the bus. The binaries come from npm into a separate
+// cache of the project.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
@@ -32,7 +32,7 @@ for (const version of ["24.21.0", ofImage]) {
   }
 }
 
-/** The path of a release's binary, which is installed where it is missing; `undefined` where npm has none. */
+/** Returns the path of a release's binary, and installs it if it is missing; `undefined` if npm has none. */
 function binaryOf(version) {
   const folder = `node_modules/.cache/gpu-ledger/node-${version}`;
   const binary = `${folder}/node_modules/${name}/bin/node`;

@@ -1,4 +1,4 @@
-// Writes what follows from the table of rooms (rooms.json): the lint's rules for imports, and the table in docs/architecture.md.
+// Writes the files that follow from the table of rooms (rooms.json): the lint's rules for imports, and the table in docs/architecture.md.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const rooms = JSON.parse(readFileSync("scripts/rooms.json", "utf8"));
@@ -7,13 +7,13 @@ const LINT = ".oxlintrc.json";
 const PAGE = "docs/architecture.md";
 const [BEGIN, END] = ["<!-- rooms: written by npm run generate -->", "<!-- end of rooms -->"];
 
-/** The rooms that stand beside a room: within the same one, or at the top. */
+/** Returns the rooms beside a room: within the same room, or at the top. */
 const beside = (room) => {
   const within = room.split("/").slice(0, -1).join("/");
   return names.filter((name) => name.split("/").slice(0, -1).join("/") === within);
 };
 
-/** The folder names that a room may not go to: at the top, and within each room that it stands in. */
+/** Returns the folder names that a room may not import from: at the top, and within each room around it. */
 function refused(room) {
   const { imports } = rooms[room];
   const parts = room.split("/");
