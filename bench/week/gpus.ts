@@ -71,8 +71,8 @@ export function faultFamilies({ gpus, pods, shown }: WeekFleet): readonly WeekFa
     }));
   };
   // For one pod of a hundred, and for those of the selected node.
-  const told = pods
-    .filter(({ gpu }, place) => place % 100 === 0 || gpu.node.name === shown.node)
+  const faults = pods
+    .filter(({ gpu }, index) => index % 100 === 0 || gpu.node.name === shown.node)
     .map((pod) => ({ pod, at: Math.max(pod.from, FROM) + HOUR }));
   return [
     ofSome("gpu:throttle_reason:info", QUICK, 20, 2 * HOUR, { reason: "sw_thermal" }),

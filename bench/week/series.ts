@@ -37,7 +37,7 @@ export const always =
   () =>
     value;
 
-/** Returns values between two bounds that differ from sample to sample and from place to place. */
+/** Returns values between two bounds that differ from sample to sample and from GPU to GPU. */
 export const between =
   (least: number, most: number, number: number): WeekSeries["valueAt"] =>
   (at) =>
