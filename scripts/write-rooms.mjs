@@ -58,7 +58,7 @@ const rows = names.map((room) => {
   const { holds, imports } = rooms[room];
   return `| \`${room}/\` | ${holds} | ${imports.map((name) => `\`${name}/\``).join(", ") || "itself"} |`;
 });
-const table = ["| room | what it holds | what it imports |", "| --- | --- | --- |", ...rows].join("\n");
+const table = ["| room | contents      | what it imports |", "| --- | --- | --- |", ...rows].join("\n");
 const page = readFileSync(PAGE, "utf8");
 const [before, after] = [page.split(BEGIN)[0], page.split(END)[1]];
 writeFileSync(PAGE, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);

@@ -137,11 +137,11 @@ async function documented(): Promise<Readonly<Record<string, Readonly<Record<str
   const [ranker, hostile] = [workload("ranker", "search"), workload(HOSTILE)];
   const answers = {
     "GPUs that a workload holds": { [ranker]: 3, [hostile]: 1 },
-    "how active they are": { [ranker]: 0.5, [hostile]: 0.125 },
-    "GPUs of a team that do nothing": { '{team="vision"}': 2.375 },
+    "their activity": { [ranker]: 0.5, [hostile]: 0.125 },
+    "idle GPUs of a team": { '{team="vision"}': 2.375 },
     "the hottest GPU of a workload": { [ranker]: 60, [hostile]: 60 },
-    "what the fleet costs an hour": { '{currency="USD"}': 64 },
-    "what of that nobody holds": { '{currency="USD"}': 32 },
+    "cost of the fleet per hour": { '{currency="USD"}': 64 },
+    "cost per hour without a holder": { '{currency="USD"}': 32 },
   };
   return Object.fromEntries(
     Object.entries(answers).map(([question, samples]) => {

@@ -145,7 +145,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
     },
   ],
   GPUNodeUnallocated: [
-    "nobody has held the node for six hours",
+    "no pod has held the node for 6 hours",
     (look) =>
       ofNode(look, (node) =>
         minutesBefore(look.at, 5.5 * HOUR, 5).every((at) =>
