@@ -5,12 +5,12 @@ const WHERE =
   "{{ with .CommonLabels }}{{ if .pod }} {{ .namespace }}/{{ .pod }}{{ else if .node }} {{ .node }}{{ else if .team }} {{ .team }}{{ end }}{{ end }}";
 
 const TEXT = `{{ range .Alerts }}{{ .Annotations.description }}
-{{ if .Labels.team }}Whose: team {{ .Labels.team }}{{ if .Labels.cost_centre }}, cost centre {{ .Labels.cost_centre }}{{ end }}{{ if .Labels.workload }}, {{ if .Labels.workload_type }}{{ .Labels.workload_type }} {{ end }}{{ .Labels.workload }}{{ end }}
+{{ if .Labels.team }}Owner: team {{ .Labels.team }}{{ if .Labels.cost_centre }}, cost center {{ .Labels.cost_centre }}{{ end }}{{ if .Labels.workload }}, {{ if .Labels.workload_type }}{{ .Labels.workload_type }} {{ end }}{{ .Labels.workload }}{{ end }}
 {{ end }}{{ if .Annotations.held_by }}Held by: {{ .Annotations.held_by }}
 {{ end }}{{ if .Annotations.gpu }}GPU: {{ .Annotations.gpu }}
-{{ end }}{{ if .Annotations.cost_per_hour }}An hour of it costs: {{ .Annotations.cost_per_hour }}
-{{ end }}{{ if .Annotations.page }}Look: {{ .Annotations.page }}
-{{ end }}What to do: {{ .Annotations.runbook_url }}
+{{ end }}{{ if .Annotations.cost_per_hour }}Cost per hour: {{ .Annotations.cost_per_hour }}
+{{ end }}{{ if .Annotations.page }}Details: {{ .Annotations.page }}
+{{ end }}Runbook: {{ .Annotations.runbook_url }}
 
 {{ end }}`;
 
