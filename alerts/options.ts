@@ -32,7 +32,7 @@ export interface AlertOptions {
   /** The label of pods and namespaces that are left out of alerts about waste. */
   readonly optOut: { readonly label: string; readonly value: string };
   /** The labels with a workload's owner in kube-state-metrics, for clusters without a processor. */
-  readonly ownerLabels: { readonly team: string; readonly costCentre: string };
+  readonly ownerLabels: { readonly team: string; readonly costCenter: string };
   readonly runbooks: string;
   /** The address of gpu-ledger's pages, for links; if absent, there are no links. */
   readonly server: string | undefined;
@@ -62,7 +62,7 @@ export const DEFAULT_ALERT_OPTIONS: AlertOptions = {
   },
   exporterPods: "(.*-)?(dcgm|metrics|gpu|nvidia|smi|xpum)-exporter(-.*)?",
   optOut: { label: "gpu-ledger/alerts", value: "off" },
-  ownerLabels: { team: "team", costCentre: "cost-center" },
+  ownerLabels: { team: "team", costCenter: "cost-center" },
   runbooks: "https://github.com/gpu-ledger/gpu-ledger/blob/main/docs/runbooks",
   server: undefined,
   money: true,

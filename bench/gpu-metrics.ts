@@ -81,12 +81,12 @@ export async function benchGpuMetrics(): Promise<void> {
     }),
     now: () => clock,
   });
-  const labelling = feed(devices, scrapes(0));
+  const labeling = feed(devices, scrapes(0));
   const first = await render(devices);
   const memory = (megabytes() - before) * 1e6;
   const gpus = NODES * GPUS;
   report("memory of the view", [memory / gpus], "bytes per GPU", {});
-  report("adding a sample for the first time, with its labels", [(labelling * 1000) / gpus], "µs", {});
+  report("adding a sample for the first time, with its labels", [(labeling * 1000) / gpus], "µs", {});
   report("the first page", [first.millis], "ms", { atMost: PROMISED_MILLIS });
 
   const feeding: number[] = [];

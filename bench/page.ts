@@ -19,7 +19,7 @@ const ratio: Motion["text"] = (_, __, noise) => (0.1 + noise() * 0.89).toFixed(6
 
 /**
  * The 25 default families of dcgm-exporter with the noise of genuine pages of busy GPUs: profiling ratios, power
- * and throughput differ in all digits at each collection, utilisation by whole percents, temperatures by a degree at
+ * and throughput differ in all digits at each collection, utilization by whole percents, temperatures by a degree at
  * times. The energy counter grows by power × time in millijoules. Clocks move between a few steps. Memory is constant while
  * a model is loaded. Error counters do not change.
  */

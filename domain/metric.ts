@@ -80,7 +80,7 @@ export const METRICS: readonly Metric[] = [
   gauge("device", "fb_free_bytes", "device memory free"),
   gauge("device", "fb_reserved_bytes", "device memory held back by driver and firmware"),
   gauge("device", "fb_total_bytes", "device memory in all"),
-  gauge("process", "process_utilization_ratio", "the pod's own part of the device's utilisation"),
+  gauge("process", "process_utilization_ratio", "the pod's own part of the device's utilization"),
   gauge("process", "process_fb_used_bytes", "device memory that the pod's own processes use"),
   gauge("gpu", "sm_clock_hertz", "clock of the SMs"),
   gauge("gpu", "memory_clock_hertz", "clock of the memory"),

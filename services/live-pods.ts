@@ -51,7 +51,7 @@ export function startLivePods(options: {
       const { cluster, namespace, name, uid, team, workload, queue } = pod;
       const labels = { cluster, namespace, pod: name };
       metrics.workloadInfo.set(
-        { ...labels, uid, team, cost_centre: pod.costCentre, workload, workload_type: pod.type, queue },
+        { ...labels, uid, team, cost_centre: pod.costCenter, workload, workload_type: pod.type, queue },
         1,
       );
       const price = prices.get(inventoryKey(pod));

@@ -93,7 +93,7 @@ export function limitRules(options: AlertOptions): readonly RecordingRule[] {
   ];
 }
 
-/** Exporters with a real ratio in the utilisation metric that is called a ratio: their page has names of DCGM 4.7, and no recent value was above 1. */
+/** Exporters with a real ratio in the utilization metric that is called a ratio: their page has names of DCGM 4.7, and no recent value was above 1. */
 function baseUnits({ clusterLabel, selectors }: AlertOptions): string {
   const by = `${clusterLabel}, instance`;
   const ratio = select("DCGM_FI_DEV_GPU_UTIL_RATIO", selectors.series);

@@ -67,7 +67,7 @@ export function shareRules(options: AlertOptions): readonly RecordingRule[] {
   const ofPods = read(options, "gpu_utilization_ratio", {
     by,
     matchers: ['vgpu!=""'],
-    relabelled: (expr) => withPods(options, expr),
+    relabeled: (expr) => withPods(options, expr),
   });
   return [
     {
@@ -116,7 +116,7 @@ function withPods({ exporterPods }: AlertOptions, expr: string): string {
 }
 
 /**
- * Shared devices with the utilisation by process, as in dcgm-exporter since 4.8.2: a series for each
+ * Shared devices with the utilization by process, as in dcgm-exporter since 4.8.2: a series for each
  * pod, and one without a pod for the device. In earlier versions each pod's series repeats the device's, and no series is without a pod.
  */
 export function processRules(options: AlertOptions): readonly RecordingRule[] {
@@ -125,7 +125,7 @@ export function processRules(options: AlertOptions): readonly RecordingRule[] {
   const names = namesOf(column).flatMap((reading) => reading.names);
   const shared = `group by (${listed(exporterGpu)}) (${select("", anyOf("__name__", names), 'vgpu!=""')})`;
   const beside = (expr: string): string => withPods(options, `(${expr} and ${on(exporterGpu)} ${shared})`);
-  const ofNobody = read(options, column, { by: [...device, "pod"], matchers: ['vgpu=""'], relabelled: beside });
+  const ofNobody = read(options, column, { by: [...device, "pod"], matchers: ['vgpu=""'], relabeled: beside });
   const expr = `group by (${listed(device)}) (${ofNobody} and on (pod) vector(1))
 and ${on(device)} gpu:device_replicas:count`;
   return [{ record: "gpu:process_values:info", expr }];

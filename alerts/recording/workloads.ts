@@ -96,13 +96,13 @@ function one(options: AlertOptions, labels: readonly string[], expr: string): st
 /** Returns the team of each pod without a processor's data: the label of the pod, else that of its namespace. */
 function teamLabels(options: AlertOptions): string {
   const { cluster, pod } = keysOf(options);
-  const { team, costCentre } = options.ownerLabels;
-  const labelled = (series: string): string =>
-    relabel(relabel(series, "team", stateLabel(team)), "cost_centre", stateLabel(costCentre));
-  const isLabelled = `${stateLabel(team)}!=""`;
-  const ofPods = `(${state(options, "kube_pod_labels", isLabelled)} and ${on(pod)} pod:owner_sought:info)`;
-  const ofNamespaces = labelled(state(options, "kube_namespace_labels", isLabelled));
-  return `${labelled(ofPods)}
+  const { team, costCenter } = options.ownerLabels;
+  const labeled = (series: string): string =>
+    relabel(relabel(series, "team", stateLabel(team)), "cost_centre", stateLabel(costCenter));
+  const isLabeled = `${stateLabel(team)}!=""`;
+  const ofPods = `(${state(options, "kube_pod_labels", isLabeled)} and ${on(pod)} pod:owner_sought:info)`;
+  const ofNamespaces = labeled(state(options, "kube_namespace_labels", isLabeled));
+  return `${labeled(ofPods)}
   or ${on(pod)}
   pod:owner_sought:info * on (${cluster}, namespace) group_left (team, cost_centre)
     group by (${cluster}, namespace, team, cost_centre) (${ofNamespaces})`;

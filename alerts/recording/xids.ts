@@ -24,7 +24,7 @@ export function xidRules(options: AlertOptions): readonly RecordingRule[] {
     matchers: ['xid!="0"', 'xid!=""'],
     where: "> 0",
     alsoGone: true,
-    relabelled: (expr) => relabel(expr, "code", "xid"),
+    relabeled: (expr) => relabel(expr, "code", "xid"),
   });
   const latched = read(options, "xid_code", { by: exporter, where: "> 0", alsoGone: true });
   const steady = `(${steadyExporters(options)})`;

@@ -71,7 +71,7 @@ function mostOf(column: string): number {
   return unit === "count" ? MOST_COUNT : MOST_OF_UNIT[unit];
 }
 
-/** Names that exist only on pages of DCGM 4.7 and later. On these pages a utilisation that is called a ratio is a ratio. */
+/** Names that exist only on pages of DCGM 4.7 and later. On these pages a utilization that is called a ratio is a ratio. */
 export const BASE_UNIT_NAMES: readonly string[] = [
   "DCGM_FI_DEV_SM_CLOCK_HERTZ",
   "DCGM_FI_DEV_FB_USED_BYTES",

@@ -17,7 +17,7 @@ export interface ReadOptions {
   /** Matchers of the GPUs to read; all if absent. */
   readonly of?: string;
   /** Changes the labels of the selected series before the aggregation. */
-  readonly relabelled?: (expr: string) => string;
+  readonly relabeled?: (expr: string) => string;
 }
 
 /**
@@ -90,8 +90,8 @@ function rangeText({ millis, stepMillis }: NonNullable<ReadOptions["over"]>): st
 
 /** Returns the largest raw series for each GPU of each page, because pages repeat values on pods. */
 function ofExporters(options: AlertOptions, { vendor }: NamesOfReading, raw: string, how: ReadOptions): string {
-  const { by, relabelled = (expr) => expr } = how;
-  const series = relabelled(vendor === "amd" ? withGpuNumber(raw) : raw);
+  const { by, relabeled = (expr) => expr } = how;
+  const series = relabeled(vendor === "amd" ? withGpuNumber(raw) : raw);
   return `max by (${listed(ownLabels(options, by))}) (${series})`;
 }
 

@@ -47,7 +47,7 @@ function seriesOf({ type, labels, known, buckets = SECONDS }: MetricDefinition):
 function ofInstances(name: string, series: readonly Labels[], isCounter: boolean): WeekFamily {
   const length = series.some(({ team }) => team !== undefined) ? 1 : INSTANCES;
   const all = Array.from({ length }, (_, instance) =>
-    series.map((labels, index) => ({ labels: labelled(labels, instance), number: index + 1 })),
+    series.map((labels, index) => ({ labels: labeled(labels, instance), number: index + 1 })),
   ).flat();
   return familyOf({ name, seconds: QUICK, isReadWhole: true }, all, ({ labels, number }) => ({
     labels,
@@ -55,7 +55,7 @@ function ofInstances(name: string, series: readonly Labels[], isCounter: boolean
   }));
 }
 
-function labelled(labels: Labels, instance: number): Labels {
+function labeled(labels: Labels, instance: number): Labels {
   const { partition } = labels;
   const own: Labels = partition === undefined ? {} : { partition: String(Number(partition) * INSTANCES + instance) };
   return { ...labels, ...own, job: "gpu-ledger", instance: `10.9.1.${instance}:8080` };

@@ -120,7 +120,7 @@ export const alertConfigSchema = z.strictObject({
   ownerLabels: z
     .strictObject({
       team: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.team),
-      costCentre: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.costCentre),
+      costCenter: text("a label of Kubernetes").default(DEFAULTS.ownerLabels.costCenter),
     })
     .prefault({})
     .describe(

@@ -73,11 +73,11 @@ function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
 
 /** Adds a job's labels to its targets. A target's own labels take precedence. */
 function withLabels(discovery: Discovery, labels: Readonly<Record<string, string>>): Discovery {
-  const labelled = (target: Target): Target => ({ ...target, labels: { ...labels, ...target.labels } });
+  const labeled = (target: Target): Target => ({ ...target, labels: { ...labels, ...target.labels } });
   return {
     ...discovery,
     start: (onTargets, onError) =>
-      discovery.start((targets, refused) => onTargets(targets.map(labelled), refused), onError),
+      discovery.start((targets, refused) => onTargets(targets.map(labeled), refused), onError),
   };
 }
 

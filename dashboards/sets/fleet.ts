@@ -62,7 +62,7 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
     links: [toPage("The cost of each step", "/")],
   },
   {
-    title: "Utilisation",
+    title: "Utilization",
     description: "Active GPUs divided by all GPUs. Below a third, most of the fleet's cost is waste.",
     needs: "A",
     view: { kind: "stat" },
@@ -153,7 +153,7 @@ const useColumns = [
   { field: "Value #D", title: "active", ...GPUS },
   {
     field: "Value #E",
-    title: "utilisation",
+    title: "utilization",
     unit: "percentunit",
     decimals: 1,
     thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
@@ -168,7 +168,7 @@ const whereRow = (names: Names): readonly Panel[] => [
   {
     title: "By cluster and model",
     description:
-      "The same figures for each model of each cluster. Look first at the model with the lowest utilisation.",
+      "The same figures for each model of each cluster. Look first at the model with the lowest utilization.",
     needs: "A",
     view: {
       kind: "table",
@@ -220,7 +220,7 @@ const whereRow = (names: Names): readonly Panel[] => [
         { field: "held", title: "held", ...GPUS },
         { field: "busy", title: "busy", ...GPUS },
         {
-          field: "utilisation",
+          field: "utilization",
           title: "busy of all",
           unit: "percentunit",
           decimals: 1,
@@ -234,7 +234,7 @@ const whereRow = (names: Names): readonly Panel[] => [
     queries: [
       sqlRows(`${WITH_NEWEST}
 SELECT cluster, if(JSONHas(place, ${chosen("place")}), JSONExtractString(place, ${chosen("place")}), JSONExtractString(place, 'labels', ${chosen("place")})) AS place_name,
-  sum(${MILLIS}) / 3600000 AS gpus, sumIf(${MILLIS}, notEmpty(claims)) / 3600000 AS held, sum(busy_ms) / 3600000 AS busy, busy / gpus AS utilisation,
+  sum(${MILLIS}) / 3600000 AS gpus, sumIf(${MILLIS}, notEmpty(claims)) / 3600000 AS held, sum(busy_ms) / 3600000 AS busy, busy / gpus AS utilization,
   sumIf(${MILLIS}, because != '') / 3600000 AS unavailable
 FROM ${USAGE} WHERE ${NEWEST} GROUP BY cluster, place_name ORDER BY gpus DESC, cluster, place_name`),
     ],

@@ -1,7 +1,7 @@
 import { createSlotMeter, type SlotMeter } from "../fleet/meter.ts";
 import type { FleetGpu, FleetNode } from "../fleet/node.ts";
 import { emptyReadings, readGpu, readShared, readSlot, type Readings } from "../fleet/readings.ts";
-import { busStateAt, isUnlabelled, xidAt } from "../fleet/troubles.ts";
+import { busStateAt, isUnlabeled, xidAt } from "../fleet/troubles.ts";
 import { amdSeries } from "./amd.ts";
 import { dcgmSeries } from "./dcgm.ts";
 import { createPageLayout, type PageBuffer, type PageLayout } from "./page.ts";
@@ -49,7 +49,7 @@ export function createPageRenderer(node: FleetNode): PageRenderer {
 
   /** Returns the part of the text that depends on troubles. The rest depends on the tenancies. */
   const stateAt = (timeMillis: number): string => {
-    let text = isUnlabelled(node, timeMillis) ? "unlabelled" : "";
+    let text = isUnlabeled(node, timeMillis) ? "unlabeled" : "";
     for (let gpu = 0; gpu < gpus.length; gpu++) {
       const xid = xidAt(node, gpu, timeMillis);
       if (xid !== 0) text += `,${gpu}:${xid}`;
@@ -80,7 +80,7 @@ export function createPageRenderer(node: FleetNode): PageRenderer {
 
 function rowsOf(node: FleetNode, { gpu, meters, whole, parts }: GpuParts, timeMillis: number): Row[] {
   if (busStateAt(node, gpu.index, timeMillis) === "gone") return [];
-  const isHidden = isUnlabelled(node, timeMillis);
+  const isHidden = isUnlabeled(node, timeMillis);
   const common = { node, gpu, xid: xidAt(node, gpu.index, timeMillis) };
   const podOf = (index: number): Pick<Row, "pod"> => {
     const pod = isHidden ? undefined : meters[index]?.tenancy.pod;

@@ -139,7 +139,7 @@ export function readShared(node: FleetNode, gpu: FleetGpu, parts: readonly Readi
     into.engine += weight * part.engine;
     into.tensor += weight * part.tensor;
     into.dram += weight * part.dram;
-    // A process's utilisation is its part of the GPU's time.
+    // A process's utilization is its part of the GPU's time.
     part.gpuUtilization *= weight;
     into.gpuUtilization += part.gpuUtilization;
     into.memoryUtilization += weight * part.memoryUtilization;

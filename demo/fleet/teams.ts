@@ -4,7 +4,7 @@ export type WorkloadType = "training" | "inference" | "notebook";
 /** A team: its namespaces, its workloads, and its location. */
 export interface Team {
   readonly name: string;
-  readonly costCentre: string;
+  readonly costCenter: string;
   /** Hours ahead of UTC, which decide its working day. */
   readonly utcOffsetHours: number;
   readonly namespaces: Readonly<Record<WorkloadType, string>>;
@@ -15,14 +15,14 @@ export interface Team {
 
 const team = (
   name: string,
-  costCentre: string,
+  costCenter: string,
   utcOffsetHours: number,
   trainings: readonly string[],
   services: readonly string[],
   people: readonly string[],
 ): Team => ({
   name,
-  costCentre,
+  costCenter,
   utcOffsetHours,
   namespaces: { training: `${name}-train`, inference: `${name}-serve`, notebook: `${name}-lab` },
   trainings,
@@ -54,10 +54,10 @@ export interface FleetNamespace {
 }
 
 /** Every namespace of every team. */
-export const NAMESPACES: readonly FleetNamespace[] = TEAMS.flatMap(({ name, costCentre, namespaces }) =>
+export const NAMESPACES: readonly FleetNamespace[] = TEAMS.flatMap(({ name, costCenter, namespaces }) =>
   Object.values(namespaces).map((namespace) => ({
     name: namespace,
     team: name,
-    labels: { team: name, "cost-centre": costCentre, "kubernetes.io/metadata.name": namespace },
+    labels: { team: name, "cost-centre": costCenter, "kubernetes.io/metadata.name": namespace },
   })),
 );

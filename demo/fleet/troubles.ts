@@ -14,7 +14,7 @@ export function isExporterAway(node: FleetNode, timeMillis: number): boolean {
 }
 
 /** Returns true if the kubelet failed in this collection: one of forty. Its page has no pod label. */
-export function isUnlabelled(node: FleetNode, timeMillis: number): boolean {
+export function isUnlabeled(node: FleetNode, timeMillis: number): boolean {
   return node.troubles.has("kubelet-errors") && roll(node.key, Math.floor(timeMillis / COLLECT_MILLIS), 61) < 1 / 40;
 }
 

@@ -42,7 +42,7 @@ export function allocate(segment: UsageSegment, measures: ShareMeasures): Alloca
     const part = partIdOf(claim.held) ?? "";
     heldOf.set(part, add(heldOf.get(part) ?? ZERO, share));
   }
-  const neighbours = countByPart(claims);
+  const neighbors = countByPart(claims);
   const held = shares.held.map(({ claim, raw, share }, index): HeldAllocation => {
     const of = claims[index]!;
     const part = partIdOf(claim.held) ?? "";
@@ -50,7 +50,7 @@ export function allocate(segment: UsageSegment, measures: ShareMeasures): Alloca
       share,
       partShare: partShare(part),
       heldOfPart: heldOf.get(part) ?? share,
-      isAlone: (neighbours.get(part) ?? 0) < 2,
+      isAlone: (neighbors.get(part) ?? 0) < 2,
       sharedBy: measures.sharedBy,
     });
     return { claim: of.claim, raw, share, states: statesOf(of, share, active, length, unavailableBecause !== "") };

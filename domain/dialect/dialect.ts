@@ -75,11 +75,11 @@ export const timeByHelp: Reading = { ...number(1e-6), timeByHelp: true };
 export type AliasRow = readonly [
   column: string,
   reading: Reading,
-  ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>] | LabelledCode)[],
+  ...names: readonly (string | readonly [name: string, when: Readonly<Record<string, string>>] | LabeledCode)[],
 ];
 
 /** A metric whose values are times of the code in a label. */
-interface LabelledCode {
+interface LabeledCode {
   readonly times: string;
   readonly codeLabel: string;
 }

@@ -28,7 +28,7 @@ export interface FleetUse {
   /** The rest of the total, unallocated time included. */
   readonly wasted: GpuHours;
   /** Active ÷ total; null if the total is 0. */
-  readonly utilisation: string | null;
+  readonly utilization: string | null;
   /** Held ÷ holdable, both without unavailable hours; null if there was nothing to hold. */
   readonly schedulingEfficiency: string | null;
 }
@@ -42,7 +42,7 @@ export function fleetUse(hours: FleetHours): FleetUse {
   return {
     effective: effective as GpuHours,
     wasted: (total - effective) as GpuHours,
-    utilisation: quotient(active, total),
+    utilization: quotient(active, total),
     schedulingEfficiency: quotient(held - heldUnavailable, total - unavailable),
   };
 }

@@ -67,7 +67,7 @@ const ROWS: readonly (readonly [codes: number | readonly number[], action: XidAc
   [140, RESET, "an ECC error that was not recovered"],
   [141, "none", "an error on CUDA's fast path"],
   [142, "none", "a video encoder failed"],
-  [143, RESET, "the GPU could not be initialised"],
+  [143, RESET, "the GPU could not be initialized"],
   [[144, 145, 146, 147, 148, 149, 150], NVLINKS, "an NVLink of the fifth generation failed"],
   [151, "restart the machine", "encryption keys could not be renewed"],
   [[152, 153], "none", "the deep-learning accelerator failed"],

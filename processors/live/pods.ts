@@ -19,7 +19,7 @@ export interface LiveOwner {
   readonly type: WorkloadType;
   readonly team: string;
   /** Empty if no rule names one. */
-  readonly costCentre: string;
+  readonly costCenter: string;
   readonly queue: string;
 }
 
@@ -79,7 +79,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     const { namespace, workload, queue } = of;
     const namespaceMarks = namespaces.get(namespaceKeyOf(cluster, namespace))?.marks;
     const { team, costCenter } = ownersOf(owners, { ...of, namespaceMarks }, now()).owners;
-    return { namespace, workload, type, team: team.value, costCentre: costCenter.value, queue };
+    return { namespace, workload, type, team: team.value, costCenter: costCenter.value, queue };
   }
 
   /** Stores a node with the GPU count from its objects and samples. Returns whether its GPUs have changed. */
@@ -104,7 +104,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       ...podMarks(fact),
     };
     const { type } = fact;
-    const { team, costCentre, workload } = ownerOf(cluster, subject, type);
+    const { team, costCenter, workload } = ownerOf(cluster, subject, type);
     // All fields are listed because there are very many pods: copying the owner object would take twice as long.
     return {
       cluster,
@@ -113,7 +113,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       uid,
       node,
       team,
-      costCentre,
+      costCenter,
       workload,
       type,
       queue,

@@ -142,7 +142,7 @@ export interface FleetFilter {
 
 /** The common measures of the use of a fleet over a day. */
 function DayOfFleet({ question, hours }: FleetDay): VNode {
-  const { effective, wasted, utilisation, schedulingEfficiency } = fleetUse(hours);
+  const { effective, wasted, utilization, schedulingEfficiency } = fleetUse(hours);
   const gpuHours = (amount: GpuHours): VNode => <Hours hours={formatAmount(amount)} />;
   const ofState = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
   return (
@@ -163,7 +163,7 @@ function DayOfFleet({ question, hours }: FleetDay): VNode {
         </Figure>
         <Figure title="Utilization" beside={<>{gpuHours(hours.active)} active, divided by the total</>}>
           <a href={ofState("active")}>
-            <Ratio ratio={utilisation} />
+            <Ratio ratio={utilization} />
           </a>
         </Figure>
         <Figure title="Scheduling efficiency" beside="held, divided by the usable capacity">

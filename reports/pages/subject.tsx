@@ -84,7 +84,7 @@ const BY_POD: Breakdown = {
 };
 const BY_COST_CENTRE: Breakdown = {
   title: "By cost center and project",
-  id: "centres",
+  id: "centers",
   by: ["costCenter", "project"],
   name: ({ costCenter, project }) => [costCenter, project].filter((name) => name !== "").join(" / ") || "none",
   href: () => undefined,

@@ -43,7 +43,7 @@ export interface WriteQueue {
 }
 
 /**
- * Creates a queue with group commit: changes that are added while a transaction is being synced go into the next one together, so many
+ * Creates a queue with group commit: changes that are added while a transaction is being synced go into the next one together, and their
  * senders share one sync. The commit and its sync run on a thread of lmdb-js, not on the event loop.
  *
  * A failed commit rejects all of its changes: with `disk-full` (a retry can help) if the disk is full, otherwise with `unavailable`.

@@ -180,7 +180,7 @@ describe.skipIf(!hasParts)("alerts from exporters over Prometheus and Alertmanag
       namespace,
       pod: name,
       team,
-      cost_centre: TEAMS.find((each) => each.name === team)!.costCentre,
+      cost_centre: TEAMS.find((each) => each.name === team)!.costCenter,
       workload: workload.name,
       workload_type: "notebook",
       severity: "warning",

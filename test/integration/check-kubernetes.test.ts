@@ -172,7 +172,7 @@ describe("gpu-ledger check of a cluster", () => {
     const { url } = await startExporter("shared");
     putNode("shared", 8);
     putNode("unknown", 4);
-    putNode("labelled", 2, { "nvidia.com/gpu.count": "2", "node.kubernetes.io/instance-type": "p5.48xlarge" });
+    putNode("labeled", 2, { "nvidia.com/gpu.count": "2", "node.kubernetes.io/instance-type": "p5.48xlarge" });
     putNode("gaudi", 0, {}, { "habana.ai/gaudi": "8" });
     const { code, lines } = await check({ jobs: [{ name: "gpus", targets: [url] }] });
     expect(code).toBe(1);
@@ -180,7 +180,7 @@ describe("gpu-ledger check of a cluster", () => {
       "ok    cluster prod, GPUs: 8 on 4 nodes: 2 by labels, 2 by exporters, 4 guessed from the capacity",
       "ok    cluster prod, GPUs: the number of GPUs is a guess for unknown: add GFD's labels or gpu-ledger/delivered, see docs/gpus.md",
       expect.stringMatching(/^FAIL {2}cluster prod, GPUs: gaudi: Its capacity habana\.ai\/gaudi: 8 is not metered, /),
-      "FAIL  cluster prod, GPUs: labelled: Its GPUs are 2 by its labels and 8 by its instance type; the ledger counts 2.",
+      "FAIL  cluster prod, GPUs: labeled: Its GPUs are 2 by its labels and 8 by its instance type; the ledger counts 2.",
       "ok    cluster prod, GPUs: shared has 8 guessed from the capacity, and its exporter shows 2; the ledger counts 2",
     ]);
   });
@@ -201,10 +201,10 @@ describe("gpu-ledger check of a cluster", () => {
 
   it("reports the GPU nodes without a target, the first twenty of them", async () => {
     const { url } = await startExporter("gpu-00");
-    const labelled = await startExporter("localhost");
+    const labeled = await startExporter("localhost");
     for (let index = 0; index < 25; index++) putNode(`gpu-${String(index).padStart(2, "0")}`, 8);
     const jobs = [
-      { name: "gpus", targets: [url, { address: labelled.url, labels: { node: "gpu-01" } }] },
+      { name: "gpus", targets: [url, { address: labeled.url, labels: { node: "gpu-01" } }] },
       { name: "others", targets: [{ address: "127.0.0.1:1", labels: { node: "gpu-02" } }, "127.0.0.1:2"] },
     ];
     const { code, lines } = await check({ jobs });

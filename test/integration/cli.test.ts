@@ -94,7 +94,7 @@ describe("gpu-ledger inspect", () => {
   });
 
   it.each([
-    ["a text", "# A README\n\nIt says much.\n", "the page has no GPU: it may not be the page of a GPU exporter"],
+    ["a text", "# A README\n\nIt has much text.\n", "the page has no GPU: it may not be the page of a GPU exporter"],
     ["nothing", "", "the page has no GPU: it may not be the page of a GPU exporter"],
     ["a program's own metrics", "gpu_ledger_windows_dirty 3\n", "foreign-page: no series of a known GPU exporter; "],
   ])("reports that %s is not an exporter's page, with exit code 1", async (_, page, why) => {

@@ -8,7 +8,7 @@ import type { Processor } from "../../processors/ingest/processor.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
-import { gpu, labelled } from "../support/join-world.ts";
+import { gpu, labeled } from "../support/join-world.ts";
 import { emptyTables } from "../../runtime/store/empty-tables.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { openTestBus, scrapeMessage, startTestProcessor, type ProcessorLog } from "../support/pipeline.ts";
@@ -61,7 +61,7 @@ describe("samples and facts", () => {
     );
     await bus.send(WORKLOADS_TOPIC, many);
     await pod("last");
-    await sample([gpu(0, labelled("last")), gpu(1, labelled("pod-7")), gpu(2, labelled("unheard-of"))]);
+    await sample([gpu(0, labeled("last")), gpu(1, labeled("pod-7")), gpu(2, labeled("unheard-of"))]);
     await start();
     await stored(1);
     expect(await rows()).toEqual(["0 label last uid-last 1", "1 none   0", "2 label unheard-of  1"]);
@@ -98,12 +98,12 @@ describe("samples and facts", () => {
     await bus.send(INVENTORY_TOPIC, [encodeInventory(inventoryFact())]);
     await start();
     await sample([
-      gpu(0, labelled("finished")),
+      gpu(0, labeled("finished")),
       gpu(1),
       gpu(2, { namespace: "kai-resource-reservation", pod: "reservation" }),
-      gpu(3, labelled("plain")),
-      gpu(4, labelled("finished")),
-      gpu(5, labelled("dcgm-exporter-abcde")),
+      gpu(3, labeled("plain")),
+      gpu(4, labeled("finished")),
+      gpu(5, labeled("dcgm-exporter-abcde")),
     ]);
     await stored(1);
     expect(await rows()).toEqual([
@@ -118,7 +118,7 @@ describe("samples and facts", () => {
 
   it("that come late correct later joins, and a replay corrects the earlier ones", async () => {
     await start();
-    const early = [gpu(0, labelled("train-0")), gpu(1, labelled("old"))];
+    const early = [gpu(0, labeled("train-0")), gpu(1, labeled("old"))];
     await sample(early);
     await stored(1);
     expect(await rows()).toEqual(["0 label train-0  1", "1 label old  1"]);

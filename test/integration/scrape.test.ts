@@ -15,7 +15,7 @@ import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../domain/scrape.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
 import { requirePart } from "../support/parts.ts";
-import { startExporterDouble, type Behaviour, type ExporterDouble } from "../support/exporter-double.ts";
+import { startExporterDouble, type Behavior, type ExporterDouble } from "../support/exporter-double.ts";
 
 const PAGE = dcgmPage({ gpus: 2, host: "gpu-a", value: () => "1" });
 const doubles: ExporterDouble[] = [];
@@ -26,8 +26,8 @@ afterEach(async () => {
   for (const connections of open.splice(0)) connections.close();
 });
 
-async function double(behaviour: Behaviour, tls?: Parameters<typeof startExporterDouble>[1]): Promise<ExporterDouble> {
-  const started = await startExporterDouble(behaviour, tls);
+async function double(behavior: Behavior, tls?: Parameters<typeof startExporterDouble>[1]): Promise<ExporterDouble> {
+  const started = await startExporterDouble(behavior, tls);
   doubles.push(started);
   return started;
 }
@@ -86,7 +86,7 @@ async function scrape(scraper: Scraper): Promise<ScrapeOutcome & { readonly deco
   return { ...outcome, decoded };
 }
 
-const good: Behaviour = (_, response, exporter) => exporter.page(response, PAGE);
+const good: Behavior = (_, response, exporter) => exporter.page(response, PAGE);
 
 describe("a scrape", () => {
   it("sends the page's rows, and numbers its attempts", async () => {
@@ -226,7 +226,7 @@ describe("a scrape", () => {
 });
 
 describe("a target that misbehaves", () => {
-  const cases: [string, Behaviour, string, Asking?][] = [
+  const cases: [string, Behavior, string, Asking?][] = [
     ["hangs before its answer", () => {}, "timeout", { timeoutMillis: 200 }],
     [
       "hangs in the middle of a page",
@@ -278,8 +278,8 @@ describe("a target that misbehaves", () => {
     ],
   ];
 
-  it.each(cases)("that %s is a failed scrape with its reason", async (_, behaviour, reason, asking) => {
-    const exporter = await double(behaviour);
+  it.each(cases)("that %s is a failed scrape with its reason", async (_, behavior, reason, asking) => {
+    const exporter = await double(behavior);
     const started = performance.now();
     const { failure } = await scrape(scraperOf(exporter.url, asking));
     expect(failure).toMatchObject({ reason });

@@ -145,7 +145,7 @@ describe("migrating is refused with the file's name", () => {
 
   it("if a placeholder is unknown", async () => {
     await writeFile(join(folder, "0002_typo.sql"), "CREATE TABLE IF NOT EXISTS t (n Int8) ENGINE = $ENGIN(MergeTree);");
-    await expect(migrate(options())).rejects.toMatchObject(mismatch(/0002_typo\.sql: \$ENGIN is no placeholder/));
+    await expect(migrate(options())).rejects.toMatchObject(mismatch(/0002_typo\.sql: \$ENGIN is not a placeholder/));
   });
 
   it("if the user may only read", async () => {

@@ -180,7 +180,7 @@ describe("a server", () => {
     server.put(podGroup("gang", 2));
     watch();
     await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);
-    const removed = server.catalogue.remove(VOLCANO);
+    const removed = server.catalog.remove(VOLCANO);
     await vi.waitFor(() => expect(newest(sent.cluster, "uid-of-gang")?.end).toBeDefined(), LONG);
     server.install(removed);
     await vi.waitFor(() => expect(holds(sent.cluster, "uid-of-gang")).toBe(true), LONG);

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
 /** The double's answer to a request. A page counts as served only if it was sent completely. */
-export type Behaviour = (request: IncomingMessage, response: ServerResponse, double: ExporterDouble) => void;
+export type Behavior = (request: IncomingMessage, response: ServerResponse, double: ExporterDouble) => void;
 
 /** An exporter that can misbehave, and that keeps every page that it served completely. */
 export interface ExporterDouble {
@@ -13,7 +13,7 @@ export interface ExporterDouble {
   readonly requests: IncomingMessage[];
   /** The number of open connections. */
   readonly connections: number;
-  behave(behaviour: Behaviour): void;
+  behave(behavior: Behavior): void;
   /** Answers with a page and its length. */
   page(response: ServerResponse, text: string): void;
   close(): Promise<void>;
@@ -21,10 +21,10 @@ export interface ExporterDouble {
 
 /** Starts a double on a free port of 127.0.0.1; with `tls` it serves https. */
 export async function startExporterDouble(
-  behaviour: Behaviour,
+  behavior: Behavior,
   tls?: { readonly key: string; readonly cert: string; readonly ca?: string; readonly requestCert?: boolean },
 ): Promise<ExporterDouble> {
-  let current = behaviour;
+  let current = behavior;
   const sockets = new Set<Socket>();
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     double.requests.push(request);

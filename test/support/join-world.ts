@@ -94,7 +94,7 @@ export function gpu(number: number, given: Partial<Device> = {}): Device {
 }
 
 /** The labels of a pod in namespace ml. */
-export function labelled(pod: string): Pick<Device, "namespace" | "pod" | "container"> {
+export function labeled(pod: string): Pick<Device, "namespace" | "pod" | "container"> {
   return { namespace: "ml", pod, container: "main" };
 }
 

@@ -85,7 +85,7 @@ export async function startTroubledCluster(options: {
 
   function deleteStrangers(): void {
     const known = new Set(objectsAt(fleet, Date.now(), { exporters }).map(({ metadata }) => metadata.uid));
-    for (const resource of server.catalogue.all()) {
+    for (const resource of server.catalog.all()) {
       if (resource.kind === "Lease") continue;
       for (const { metadata } of objectsOf(resourceId(resource))) {
         if (known.has(metadata.uid)) continue;

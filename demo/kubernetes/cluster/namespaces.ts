@@ -11,7 +11,7 @@ export interface TeamChange {
   readonly namespace: string;
   readonly atMillis: number;
   readonly team: string;
-  readonly costCentre: string;
+  readonly costCenter: string;
 }
 
 /** The creation time of the fleet's namespaces and queues, before everything that is shown. */
@@ -27,7 +27,7 @@ const SYSTEM_NAMESPACES = ["kube-system", "gpu-operator", "kube-amd-gpu"];
 export function teamChangeOf(timeMillis: number): TeamChange {
   const date = new Date(timeMillis);
   const atMillis = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 15, 12);
-  return { namespace: "platform-ml-serve", atMillis, team: "nlp", costCentre: "CC-1102" };
+  return { namespace: "platform-ml-serve", atMillis, team: "nlp", costCenter: "CC-1102" };
 }
 
 /** Returns the Namespace objects at a time. */
@@ -48,7 +48,7 @@ export function namespaceObjects(fleet: Fleet, timeMillis: number, change: TeamC
     ...SYSTEM_NAMESPACES.map((name) => object(name, {})),
     ...fleet.namespaces.map(({ name, labels }) => {
       const isHandedOver = name === change.namespace && timeMillis >= change.atMillis;
-      return object(name, isHandedOver ? { ...labels, team: change.team, "cost-centre": change.costCentre } : labels);
+      return object(name, isHandedOver ? { ...labels, team: change.team, "cost-centre": change.costCenter } : labels);
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import { qualifiedName, type ApiResource, type ResourceCatalogue } from "./resources.ts";
+import { qualifiedName, type ApiResource, type ResourceCatalog } from "./resources.ts";
 import { failure, named, type StatusError } from "./status.ts";
 
 /** A permission in RBAC's form; `*` is everything. */
@@ -42,7 +42,7 @@ export interface Access {
 const VERBS = ["get", "list", "watch", "create", "update"];
 
 /** Creates an access that allows everything until something is set. `user` is the name in refusals. */
-export function createAccess(catalogue: ResourceCatalogue, user: string): Access {
+export function createAccess(catalog: ResourceCatalog, user: string): Access {
   let tokens: ReadonlySet<string> | undefined;
   let rules: readonly AccessRule[] | undefined;
   let withdrawn: readonly { readonly group: string; readonly resource: string; readonly verbs: readonly string[] }[] =
@@ -94,7 +94,7 @@ export function createAccess(catalogue: ResourceCatalogue, user: string): Access
     },
     rulesIn(namespace) {
       const listed = rules?.filter((rule) => rule.namespace === undefined || rule.namespace === namespace);
-      const whole: readonly AccessRule[] = catalogue
+      const whole: readonly AccessRule[] = catalog
         .all()
         .map(({ group, resource }) => ({ verbs: VERBS, apiGroups: [group], resources: [resource] }));
       return (listed ?? whole).flatMap(({ namespace: _namespace, ...rule }) => {

@@ -1,14 +1,10 @@
-import { apiVersionOf, type ApiResource, type ResourceCatalogue } from "./resources.ts";
+import { apiVersionOf, type ApiResource, type ResourceCatalog } from "./resources.ts";
 
 const READ_VERBS = ["get", "list", "watch"];
 
 /** Returns the answer to a path of discovery; `undefined` for other paths, or if the group is not installed. */
-export function discoveryOf(
-  catalogue: Pick<ResourceCatalogue, "all">,
-  path: string,
-  accept: string | undefined,
-): unknown {
-  const resources = catalogue.all();
+export function discoveryOf(catalog: Pick<ResourceCatalog, "all">, path: string, accept: string | undefined): unknown {
+  const resources = catalog.all();
   const [root = "", group, version, ...more] = path.split("/").filter((part) => part !== "");
   if (more.length > 0) return undefined;
   const core = resources.filter((each) => each.group === "");

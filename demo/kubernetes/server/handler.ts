@@ -8,7 +8,7 @@ import { isTrue, readListQuery } from "./query.ts";
 import { replyJson, replyStatus, replyText } from "./reply.ts";
 import { objectText, representationOf } from "./representation.ts";
 import type { LoggedRequest, RequestLog } from "./request-log.ts";
-import { resourceId, type ApiResource, type ResourceCatalogue } from "./resources.ts";
+import { resourceId, type ApiResource, type ResourceCatalog } from "./resources.ts";
 import { reviewOf } from "./reviews.ts";
 import { failure, notFound, StatusError } from "./status.ts";
 import type { ObjectStore, Version } from "./store.ts";
@@ -20,7 +20,7 @@ const LONGEST_BODY_BYTES = 1024 * 1024;
 /** The dependencies of a server's handler. */
 export interface HandlerParts {
   readonly store: ObjectStore;
-  readonly catalogue: ResourceCatalogue;
+  readonly catalog: ResourceCatalog;
   readonly access: Access;
   readonly troubles: TroubleState;
   readonly requests: RequestLog;
@@ -31,7 +31,7 @@ export interface HandlerParts {
 
 /** Creates a handler that answers like an API server: authentication, authorization, then the request. */
 export function createHandler(parts: HandlerParts): (request: IncomingMessage, response: ServerResponse) => void {
-  const { store, catalogue, access, troubles, requests, watches, bookmarkMillis } = parts;
+  const { store, catalog, access, troubles, requests, watches, bookmarkMillis } = parts;
   const now = (): number => parts.now() + troubles.skewMillis;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -43,9 +43,7 @@ export function createHandler(parts: HandlerParts): (request: IncomingMessage, r
     if (!access.isAuthenticated(request.headers.authorization)) {
       throw failure(401, "Unauthorized", "Unauthorized");
     }
-    const served = troubles.lacksCustomGroups
-      ? { all: () => catalogue.all().filter(({ custom }) => !custom) }
-      : catalogue;
+    const served = troubles.lacksCustomGroups ? { all: () => catalog.all().filter(({ custom }) => !custom) } : catalog;
     const discovered = request.method === "GET" ? discoveryOf(served, url.pathname, request.headers.accept) : undefined;
     if (discovered !== undefined) return replyJson(request, response, 200, discovered, troubles.shapeOf(logged));
     const path = parseApiPath(url.pathname);
@@ -60,7 +58,7 @@ export function createHandler(parts: HandlerParts): (request: IncomingMessage, r
     const isNamespace = group === "" && name === "namespaces";
     const attempt = { verb, group, resource: name, namespace: isNamespace ? path.name : namespace, name: path.name };
     if (troubles.isForbidden || !access.isAllowed(attempt)) throw access.refusal(attempt);
-    const resource = catalogue.byPath(group, path.version, name);
+    const resource = catalog.byPath(group, path.version, name);
     if (resource === undefined || (namespace !== "" && !resource.namespaced)) return pageNotFound(response);
     if (request.method === "GET")
       return path.name === "" ? collection(resource, path, url, logged) : one(resource, path);

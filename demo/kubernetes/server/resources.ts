@@ -79,7 +79,7 @@ export function qualifiedName({ group, resource }: Pick<ApiResource, "group" | "
 }
 
 /** The resources that a server currently serves. */
-export interface ResourceCatalogue {
+export interface ResourceCatalog {
   all(): readonly ApiResource[];
   byPath(group: string, version: string, resource: string): ApiResource | undefined;
   /** Fails with a `RangeError` if no installed resource has this kind. */
@@ -89,7 +89,7 @@ export interface ResourceCatalogue {
 }
 
 /** Creates a catalog with some resources. */
-export function createCatalogue(resources: readonly ApiResource[]): ResourceCatalogue {
+export function createCatalog(resources: readonly ApiResource[]): ResourceCatalog {
   let installed = [...resources];
   return {
     all: () => installed,

@@ -7,10 +7,10 @@ import { createRequestLog, type RequestLog } from "./request-log.ts";
 import {
   ADDED_RESOURCES,
   BUILT_IN_RESOURCES,
-  createCatalogue,
+  createCatalog,
   resourceId,
   type ApiResource,
-  type ResourceCatalogue,
+  type ResourceCatalog,
 } from "./resources.ts";
 import { createStore, keyOf, type ObjectStore } from "./store.ts";
 import { createTroubles, type Troubles } from "./troubles.ts";
@@ -25,7 +25,7 @@ export type ObjectName = Pick<KubernetesObject, "apiVersion" | "kind"> & {
 export interface ApiServer {
   readonly url: string;
   readonly store: ObjectStore;
-  readonly catalogue: ResourceCatalogue;
+  readonly catalog: ResourceCatalog;
   readonly access: Access;
   readonly troubles: Troubles;
   readonly requests: RequestLog;
@@ -71,13 +71,13 @@ export async function startApiServer(
   } = {},
 ): Promise<ApiServer> {
   const { resources = [...BUILT_IN_RESOURCES, ...ADDED_RESOURCES], now = Date.now, bookmarkMillis = 60_000 } = options;
-  const catalogue = createCatalogue(resources);
+  const catalog = createCatalog(resources);
   const store = createStore(options.keptEvents === undefined ? {} : { keptEvents: options.keptEvents });
-  const access = createAccess(catalogue, options.user ?? "system:serviceaccount:gpu-ledger:collector");
+  const access = createAccess(catalog, options.user ?? "system:serviceaccount:gpu-ledger:collector");
   const troubles = createTroubles();
   const requests = createRequestLog();
   const watches = new Set<OpenWatch>();
-  const handle = createHandler({ store, catalogue, access, troubles, requests, watches, now, bookmarkMillis });
+  const handle = createHandler({ store, catalog, access, troubles, requests, watches, now, bookmarkMillis });
   const { listen, host } = options.address ?? LOOPBACK;
   const listener = createListener(listen, handle);
   await listener.open();
@@ -91,20 +91,20 @@ export async function startApiServer(
       return `http://${host}:${listener.port}`;
     },
     store,
-    catalogue,
+    catalog,
     access,
     troubles,
     requests,
     put(object) {
-      const resource = catalogue.byKind(object.apiVersion, object.kind);
+      const resource = catalog.byKind(object.apiVersion, object.kind);
       return String(store.put(resourceId(resource), storedObject(object)).resourceVersion);
     },
     delete({ apiVersion, kind, metadata: { name, namespace = "" } }) {
-      return store.delete(resourceId(catalogue.byKind(apiVersion, kind)), keyOf({ name, namespace }));
+      return store.delete(resourceId(catalog.byKind(apiVersion, kind)), keyOf({ name, namespace }));
     },
-    install: (more) => catalogue.install(more),
+    install: (more) => catalog.install(more),
     remove(group) {
-      for (const resource of catalogue.remove(group)) {
+      for (const resource of catalog.remove(group)) {
         const id = resourceId(resource);
         // A copy: a snapshot's keys are valid until the store changes.
         const keys = store.snapshot(id, store.resourceVersion).keys.slice();
@@ -113,8 +113,8 @@ export async function startApiServer(
       }
     },
     serveAs(group, version) {
-      const former = catalogue.remove(group);
-      catalogue.install(former.map((resource) => ({ ...resource, version })));
+      const former = catalog.remove(group);
+      catalog.install(former.map((resource) => ({ ...resource, version })));
       for (const resource of former) for (const watch of watchesOf(resourceId(resource))) watch.close();
     },
     restore(resourceVersion) {

@@ -41,7 +41,7 @@ interface Content {
 /**
  * Writes the tables of {@link BACKED_UP} into a folder, which is created and must be empty. The backup has everything that was valid when
  * it began, complete, whatever is published in the meantime. The manifest comes last. Fails with a {@link BackupError} if the folder has
- * files, or if the backup took so long that valid runs were dropped; or with a `StoreError`.
+ * files, or if valid runs were dropped during the backup; or with a `StoreError`.
  */
 export async function writeBackup(
   store: StoreClient,

@@ -94,7 +94,7 @@ function partsAt(
   at: number,
 ): readonly Pick<SeenPart, "part" | "profile">[] {
   if (seen === undefined)
-    return kind?.partitions === undefined ? labelledParts(slot, kind) : partitionsOf(kind.partitions);
+    return kind?.partitions === undefined ? labeledParts(slot, kind) : partitionsOf(kind.partitions);
   const here = seen.parts.filter(({ from, until }) => from <= at && at < until);
   return here.toSorted((a, b) => Number(a.part) - Number(b.part));
 }
@@ -104,7 +104,7 @@ function partitionsOf(count: number): readonly Pick<SeenPart, "part" | "profile"
 }
 
 /** Returns the instances that the node's labels count, distributed over its GPUs in order, for slots without samples. */
-function labelledParts(slot: number, kind: NodeGpus | undefined): readonly Pick<SeenPart, "part" | "profile">[] {
+function labeledParts(slot: number, kind: NodeGpus | undefined): readonly Pick<SeenPart, "part" | "profile">[] {
   if (kind === undefined || kind.count === 0) return [];
   const profiles = Object.entries(kind.mig.profiles).flatMap(([profile, count]) => {
     const each = Math.ceil(count / kind.count);

@@ -66,7 +66,7 @@ const tupleOf = (fields: typeof ENTRY): string =>
  * pods share it there are several, and the first is the row of the device. `next` is the first reading of the next moment; its time is 0 if
  * there is none.
  */
-const NEIGHBOURS = `
+const NEIGHBORS = `
   SELECT node, gpu_key, instance, both.1 AS entries, both.2 AS readings,
     arrayEnumerateUniq(tupleElement(entries, 't')) AS ranks,
     arrayShiftLeft(ranks, 1, toUInt32(1)) AS following,
@@ -105,7 +105,7 @@ const SPEAKING = `
     )) AS scope,
     if(shared AND scope = 'device', ('', ''), e.holder) AS holder,
     if(next.t = 0, e.t + e.reach, least(next.t, e.t + e.reach)) AS until
-  FROM (${NEIGHBOURS})
+  FROM (${NEIGHBORS})
   ARRAY JOIN entries AS e, ranks AS rank, following AS following_rank, readings AS reading, nexts AS next,
     firsts AS first, previous AS before`;
 

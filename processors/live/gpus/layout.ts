@@ -217,8 +217,8 @@ function ownerLabels(owner: LiveOwner, pod: string): readonly string[] {
   return [owner.namespace, pod, ...wordsOf(owner)];
 }
 
-function wordsOf({ workload, type, team, costCentre, queue }: LiveOwner): readonly string[] {
-  return [workload, type, team, costCentre, queue];
+function wordsOf({ workload, type, team, costCenter, queue }: LiveOwner): readonly string[] {
+  return [workload, type, team, costCenter, queue];
 }
 
 function modelIndex(models: (string | undefined)[], model: string | undefined): number {

@@ -69,7 +69,7 @@ export const GPU_SERIES = {
     name: "gpu_process_activity_ratio",
     of: "process",
     unit: "ratio",
-    help: "The part of a shared GPU's utilisation by one pod's own processes, if the exporter has it.",
+    help: "The part of a shared GPU's utilization by one pod's own processes, if the exporter has it.",
   },
   processMemoryUsed: {
     name: "gpu_process_memory_used_bytes",

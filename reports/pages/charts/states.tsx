@@ -4,7 +4,7 @@ import type { Report } from "../../report/report.ts";
 import { AXIS, Chart } from "./chart.tsx";
 
 /** The color of each state from the page's style. Related states have the same color; words distinguish them. */
-const COLOURS: Readonly<Record<ChargeState, string>> = {
+const COLORS: Readonly<Record<ChargeState, string>> = {
   active: "var(--active)",
   idle: "var(--idle)",
   waiting: "var(--waiting)",
@@ -48,7 +48,7 @@ function StatesChart({ columns, label }: StatesChartProps): VNode {
       silent: true,
       barCategoryGap: "18%",
       barMaxWidth: 44,
-      itemStyle: { color: COLOURS[state], borderColor: "var(--paper)", borderWidth: 0.5 },
+      itemStyle: { color: COLORS[state], borderColor: "var(--paper)", borderWidth: 0.5 },
       data: columns.map(({ states }) => Number(states[state] ?? "0")),
     })),
   };
@@ -59,7 +59,7 @@ function StatesChart({ columns, label }: StatesChartProps): VNode {
         {shown.map((state) => (
           <li>
             <svg viewBox="0 0 10 10" aria-hidden="true">
-              <rect width="10" height="10" fill={COLOURS[state]} />
+              <rect width="10" height="10" fill={COLORS[state]} />
             </svg>
             {state}
           </li>

@@ -176,7 +176,7 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     ...more,
   });
 
-  it("every alert about low utilisation reaches its receiver, also if the namespace has info alerts", async () => {
+  it("every alert about low utilization reaches its receiver, also if the namespace has info alerts", async () => {
     const names = WASTE_ALERTS.filter(({ subject }) => subject === "pod").map(({ name }) => name);
     const { fire } = await start();
     await fire(

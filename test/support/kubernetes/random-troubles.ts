@@ -23,7 +23,7 @@ export function createRandomTroubles(server: ApiServer, chance: () => number): R
   const counts = new Map<string, number>();
   let isAway = false;
   let version = "v1beta1";
-  let withdrawn: ReturnType<ApiServer["catalogue"]["remove"]> = [];
+  let withdrawn: ReturnType<ApiServer["catalog"]["remove"]> = [];
 
   async function comeBack(): Promise<void> {
     if (isAway) await server.comeBack();
@@ -36,7 +36,7 @@ export function createRandomTroubles(server: ApiServer, chance: () => number): R
   }
 
   function withdraw(): void {
-    withdrawn = server.catalogue.remove(TROUBLED_GROUP);
+    withdrawn = server.catalog.remove(TROUBLED_GROUP);
   }
 
   const troubles: Readonly<Record<string, () => void | Promise<void>>> = {

@@ -10,7 +10,7 @@ import { waitingAt } from "../../../demo/kubernetes/cluster/waiting.ts";
 import type { Labels } from "./recorder.ts";
 import { HOUR_MILLIS as HOUR, MINUTE_MILLIS as MINUTE } from "../../../domain/time.ts";
 
-/** Utilisation is a twentieth above the load, and samples are a minute apart. Within this factor of a threshold, the result is undecided. */
+/** Utilization is a twentieth above the load, and samples are a minute apart. Within this factor of a threshold, the result is undecided. */
 const SLACK = 1.15;
 
 /** A fault that the demo's script causes in its fleet. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { OWNER_KINDS } from "../../../collectors/kubernetes/owners/kinds.ts";
 import { neededPermissions, WATCHED_KINDS } from "../../../collectors/kubernetes/watcher/kinds.ts";
 import { createAccess, type Access, type AccessRule } from "../../../demo/kubernetes/server/access.ts";
-import { ADDED_RESOURCES, BUILT_IN_RESOURCES, createCatalogue } from "../../../demo/kubernetes/server/resources.ts";
+import { ADDED_RESOURCES, BUILT_IN_RESOURCES, createCatalog } from "../../../demo/kubernetes/server/resources.ts";
 import { clusterRules } from "../../../manifests/access.ts";
 
 interface RoleObject {
@@ -22,7 +22,7 @@ const rulesOf = (kind: string): readonly AccessRule[] =>
 
 /** The access of an API server with exactly the permissions of the committed file. */
 function accessAsCommitted(): Access {
-  const access = createAccess(createCatalogue([...BUILT_IN_RESOURCES, ...ADDED_RESOURCES]), "collector");
+  const access = createAccess(createCatalog([...BUILT_IN_RESOURCES, ...ADDED_RESOURCES]), "collector");
   const inNamespace = rulesOf("Role").map((rule) => ({ ...rule, namespace: LEASE.namespace }));
   access.setRules([...rulesOf("ClusterRole"), ...inNamespace]);
   return access;

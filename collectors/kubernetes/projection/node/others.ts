@@ -54,11 +54,11 @@ function readKind(
 ): readonly NodeGpus[] {
   const { labels } = evidence;
   const all = sumOf(offered.values());
-  const labelled = Object.entries(labels).filter(([name]) => vendor === "intel" && INTEL_COUNT.test(name));
+  const labeled = Object.entries(labels).filter(([name]) => vendor === "intel" && INTEL_COUNT.test(name));
   const taken = countWithRemarks(
     [
       ...machineCounts(vendor, evidence),
-      { by: "label", count: sumOf(labelled.map(([, value]) => countIn(value) ?? 0)) },
+      { by: "label", count: sumOf(labeled.map(([, value]) => countIn(value) ?? 0)) },
       { by: "capacity", count: all },
     ],
     remarks,

@@ -33,7 +33,7 @@ const POD = { namespace: "ml", pod: "train-0" } as const;
 /** The mapping of exporters' names: each exporter's form of a value, and its traps. */
 export const DIALECT_CASES: readonly RuleCase[] = [
   {
-    name: "dcgm-exporter 4.8 with honoured labels; a free GPU that carries the exporter's pod is nobody's",
+    name: "dcgm-exporter 4.8 with honored labels; a free GPU that carries the exporter's pod is nobody's",
     input: [
       UP,
       ...["0", "1"].flatMap((gpu) => {
@@ -99,7 +99,7 @@ export const DIALECT_CASES: readonly RuleCase[] = [
     expect: gives("gpu:device_holder:info", {}, "20m"),
   },
   {
-    name: "dcgm-exporter 2.x: no model, no profiling counters, only utilisation in percent",
+    name: "dcgm-exporter 2.x: no model, no profiling counters, only utilization in percent",
     input: [
       constant("DCGM_FI_DEV_GPU_UTIL", 40, { gpu: "0", UUID: "GPU-1", Hostname: "node-1", ...POD }),
       constant("DCGM_FI_DEV_FB_USED", 300, { gpu: "0", UUID: "GPU-1", Hostname: "node-1", ...POD }),
@@ -265,14 +265,14 @@ export const DIALECT_CASES: readonly RuleCase[] = [
       ),
     ],
   },
-  ...(["honoured", "exported", "base-units"] as const).map((kind): RuleCase => {
+  ...(["honored", "exported", "base-units"] as const).map((kind): RuleCase => {
     const own = { gpu: "0", UUID: "GPU-1", Hostname: "node-1" };
     const util = kind === "base-units" ? "DCGM_FI_DEV_GPU_UTIL_RATIO" : "DCGM_FI_DEV_GPU_UTIL";
     const scale = kind === "base-units" ? 0.01 : 1;
     const ofPod = (pod: string): Record<string, string> =>
       kind === "exported" ? { ...EXPORTER_POD, exported_namespace: "ml", exported_pod: pod } : { namespace: "ml", pod };
     return {
-      name: `per-process utilisation of pods that share a GPU, ${kind}`,
+      name: `per-process utilization of pods that share a GPU, ${kind}`,
       input: [
         UP,
         constant(util, 60 * scale, { ...own, ...(kind === "exported" ? EXPORTER_POD : {}) }),
@@ -294,7 +294,7 @@ export const DIALECT_CASES: readonly RuleCase[] = [
     };
   }),
   {
-    name: "values that can't be true are left out: a utilisation above a hundred, DCGM's words for no value",
+    name: "values that can't be true are left out: a utilization above a hundred, DCGM's words for no value",
     input: [
       constant("DCGM_FI_DEV_GPU_UTIL", 4_294_967_295, { gpu: "0", UUID: "GPU-1", Hostname: "node-1" }),
       constant("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 1.005, { gpu: "0", UUID: "GPU-1", Hostname: "node-1" }),

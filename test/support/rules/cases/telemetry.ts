@@ -224,7 +224,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
     expect: silent("GPUTelemetryFrozen", "30m", "40m", "55m", "1h20m"),
   },
   {
-    name: "GPUProfilingCountersStuck fires where the counters stand at 0 and utilisation averages over half",
+    name: "GPUProfilingCountersStuck fires where the counters stand at 0 and utilization averages over half",
     input: [
       activity("0.6x9 0x99 0.6x20"),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "51x200"),
@@ -290,7 +290,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUSharingUnmeasured is silent where the exporter gives each pod's own utilisation",
+    name: "GPUSharingUnmeasured is silent where the exporter gives each pod's own utilization",
     input: [
       dcgm("DCGM_FI_DEV_GPU_UTIL", "90x200"),
       ...["a", "b"].map((name, index) =>

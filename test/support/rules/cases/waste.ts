@@ -337,7 +337,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "profiling counters that stand at 0 make nobody idle: utilisation counts too",
+    name: "profiling counters that stand at 0 make nobody idle: utilization counts too",
     input: [activity("0x400"), dcgm("DCGM_FI_DEV_GPU_UTIL", "95x400", { labels: POD })],
     expect: silent("GPUAllocatedIdle", "2h"),
   },

@@ -199,7 +199,7 @@ describe("a shared GPU", () => {
     ]);
   });
 
-  it("has the device's own values once from 4.8.2 on, and each pod's own part of utilisation and memory", () => {
+  it("has the device's own values once from 4.8.2 on, and each pod's own part of utilization and memory", () => {
     const { devices } = inspect(
       [
         `DCGM_FI_DEV_GPU_UTIL{${GPU}} 80`,

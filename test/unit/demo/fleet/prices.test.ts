@@ -47,8 +47,8 @@ describe("the demo's ledger", () => {
       const none = { labels: {}, annotations: {} };
       const subject = { namespace: name, workload: "w", queue: "", pool: "", pod: none, owner: none };
       const { owners, refused } = ownersOf(ledger.owners, { ...subject, namespaceMarks }, MARCH);
-      const { costCentre } = TEAMS.find((each) => each.name === team)!;
-      expect([owners.team.value, owners.costCenter.value, refused]).toEqual([team, costCentre, []]);
+      const { costCenter } = TEAMS.find((each) => each.name === team)!;
+      expect([owners.team.value, owners.costCenter.value, refused]).toEqual([team, costCenter, []]);
       expect(["research", "products", "exploration"]).toContain(owners.project.value);
       expect(["production", "development"]).toContain(owners.environment.value);
     }

@@ -118,8 +118,8 @@ describe("the faults of the demo", () => {
 
   test("single scrapes lack every pod because the kubelet fails", () => {
     const pages = readings(nodeWith("kubelet-errors"), 30_000, 6 * HOUR_MILLIS);
-    const labelled = pages.map(({ devices }) => devices.some(({ device }) => device.pod !== undefined));
-    const bare = labelled.filter((each) => !each).length;
+    const labeled = pages.map(({ devices }) => devices.some(({ device }) => device.pod !== undefined));
+    const bare = labeled.filter((each) => !each).length;
     expect(bare).toBeGreaterThan(3);
     expect(bare).toBeLessThan(pages.length / 10);
   });

@@ -183,7 +183,7 @@ describe("the demo's day", () => {
 
 describe("other objects of the demo's cluster", () => {
   test("one namespace changes its team at the given hour, and no other does", () => {
-    const teamChange = { namespace: "vision-serve", atMillis: FROM + 60 * MINUTE, team: "nlp", costCentre: "CC-1102" };
+    const teamChange = { namespace: "vision-serve", atMillis: FROM + 60 * MINUTE, team: "nlp", costCenter: "CC-1102" };
     const labelsAt = (at: number): Map<string, string | undefined> =>
       new Map(
         ofKind(objectsAt(fleet, at, { teamChange }), "Namespace").map(({ metadata }) => [

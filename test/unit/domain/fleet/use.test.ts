@@ -23,15 +23,15 @@ it("effective time is held time minus unavailable, starting, waiting and unused 
   expect(fleetUse(hours)).toEqual({
     effective: 48n, // 70 - 6 - 3 - 5 - 8
     wasted: 52n,
-    utilisation: "0.31",
+    utilization: "0.31",
     schedulingEfficiency: "0.8", // (70 - 6) / (100 - 20)
   });
 });
 
 it("a fleet without any time has no ratios", () => {
-  expect(fleetUse(hoursOf({}))).toMatchObject({ utilisation: null, schedulingEfficiency: null });
+  expect(fleetUse(hoursOf({}))).toMatchObject({ utilization: null, schedulingEfficiency: null });
   expect(fleetUse(hoursOf({ total: 5, unavailable: 5 }))).toMatchObject({
-    utilisation: "0",
+    utilization: "0",
     schedulingEfficiency: null,
   });
 });

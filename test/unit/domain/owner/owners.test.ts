@@ -152,15 +152,15 @@ describe("a register of teams", () => {
 });
 
 describe("finance's file", () => {
-  const labelled = subject({ pod: marks({ team: "from-label" }) });
+  const labeled = subject({ pod: marks({ team: "from-label" }) });
   const answer = (rows: readonly OwnerRow[], of = subject()) =>
     teamOf(ownerRules({ team: USUAL }, { ownersFile: rows }), of, MARCH);
 
   it("is used before the labels, or at its place in the list", () => {
     const ownersFile = [row(2, {})];
-    expect(teamOf(ownerRules({ team: USUAL }, { ownersFile }), labelled, MARCH).value).toBe("vision");
+    expect(teamOf(ownerRules({ team: USUAL }, { ownersFile }), labeled, MARCH).value).toBe("vision");
     const last = ownerRules({ team: [...USUAL, { ownersFile: true }] }, { ownersFile });
-    expect(teamOf(last, labelled, MARCH).value).toBe("from-label");
+    expect(teamOf(last, labeled, MARCH).value).toBe("from-label");
     expect(teamOf(last, subject(), MARCH).value).toBe("vision");
   });
 

@@ -30,7 +30,7 @@ describe("the pods that hold GPUs", () => {
         uid: "pod-1",
         node: "gpu-a",
         team: "vision",
-        costCentre: "CC-1",
+        costCenter: "CC-1",
         workload: "train",
         type: "training",
         queue: "gpu",
@@ -115,7 +115,7 @@ describe("the list for one node", () => {
       workload: "notebook-0",
       type: "other",
       team: "nlp",
-      costCentre: "",
+      costCenter: "",
       queue: "",
     });
   });

@@ -35,7 +35,7 @@ const ENERGY = [
   { counter: "amd_gpu_energy_consumed", give: amd },
 ] as const;
 
-/** Every form of a GPU's utilisation, with its profiling counter. */
+/** Every form of a GPU's utilization, with its profiling counter. */
 const UTILIZATIONS = [
   { node: "percent", counter: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", raw: "DCGM_FI_DEV_GPU_UTIL", scale: 100, give: dcgm },
   { node: "ratio", counter: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", raw: "DCGM_FI_DEV_GPU_UTIL_RATIO", scale: 1, give: dcgm },

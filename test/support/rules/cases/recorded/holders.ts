@@ -9,7 +9,7 @@ const ofGpu = (record: string, values: string, of: RawGpu = {}) =>
 const holder = (of: RawGpu = {}) =>
   ofGpu("gpu:device_holder:info", "1x400", { ...of, labels: { ...POD, ...of.labels } });
 
-/** Utilisation of four GPUs, each in another form: in percent, as a ratio, as a ratio that is a percentage, by AMD. */
+/** Utilization of four GPUs, each in another form: in percent, as a ratio, as a ratio that is a percentage, by AMD. */
 const TOLD: readonly RawGpu[] = [{}, { node: "node-2" }, { gpu: 2 }, { gpu: 3 }];
 /** GPUs whose exporter reports the activity of single processes: AMD's does not. */
 const TOLD_OF_PROCESSES = TOLD.slice(0, 3);
@@ -76,7 +76,7 @@ export const HOLDER_CASES: readonly RuleCase[] = [
   ...[
     { way: "exported labels", labels: { exported_namespace: "ml", exported_pod: "train-0" } },
     { way: "the old labels", labels: { pod_namespace: "ml", pod_name: "train-0" } },
-    { way: "honoured labels", labels: POD },
+    { way: "honored labels", labels: POD },
   ].map(({ way, labels }): RuleCase => ({
     name: `what a pod's own processes do is read from ${way}, of a shared device that has a value for all of them too`,
     input: [

@@ -59,18 +59,18 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
     };
   }),
   ...RECORDS.flatMap(({ name, record }) =>
-    [ml, exported].map((labelled): RuleCase => {
+    [ml, exported].map((labeled): RuleCase => {
       const ofNoCluster = `count by (pod) (${record}{cluster=""})`;
       return {
-        name: `${name} with ${Object.keys(labelled("")).join(" and ")} is read without its cluster where a processor names a single one, of pods that are known without`,
+        name: `${name} with ${Object.keys(labeled("")).join(" and ")} is read without its cluster where a processor names a single one, of pods that are known without`,
         input: [
           ...["train-0", "train-1", "train-2"].map((pod) => holder(pod)),
           // A pod is known for ten minutes after its last sample.
           holder("gone", "1x21"),
-          ...["train-0", "gone"].map((pod) => series(name, "1x120", { ...labelled(pod), cluster: "eu" })),
-          series(name, "1x59", { ...labelled("train-1"), cluster: "eu" }),
-          series(name, "1x120", { ...labelled("elsewhere"), cluster: "eu" }),
-          series(name, "1x19", { ...labelled("train-2"), cluster: "us" }),
+          ...["train-0", "gone"].map((pod) => series(name, "1x120", { ...labeled(pod), cluster: "eu" })),
+          series(name, "1x59", { ...labeled("train-1"), cluster: "eu" }),
+          series(name, "1x120", { ...labeled("elsewhere"), cluster: "eu" }),
+          series(name, "1x19", { ...labeled("train-2"), cluster: "us" }),
           series("gpu_node_inventory_gpus", "8x120", { cluster: "eu", node: "node-1" }),
           series("gpu_node_inventory_gpus", "8x19", { cluster: "us", node: "node-2" }),
         ],

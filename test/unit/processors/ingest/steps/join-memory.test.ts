@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NOON } from "../../../../support/facts.ts";
-import { gpu, joinWorld, labelled, shapeOf, type JoinWorld } from "../../../../support/join-world.ts";
+import { gpu, joinWorld, labeled, shapeOf, type JoinWorld } from "../../../../support/join-world.ts";
 import { rounds } from "../../../../support/rounds.ts";
 
 const SHAPES = [
-  shapeOf([gpu(0, labelled("a")), gpu(1)]),
-  shapeOf([gpu(0), gpu(1, labelled("a"))]),
-  shapeOf([gpu(0, labelled("a")), gpu(0, labelled("b")), gpu(1)]),
-  shapeOf([gpu(0, { ...labelled("b"), podUid: "uid-b" }), gpu(1, { hpcJob: "7" })]),
+  shapeOf([gpu(0, labeled("a")), gpu(1)]),
+  shapeOf([gpu(0), gpu(1, labeled("a"))]),
+  shapeOf([gpu(0, labeled("a")), gpu(0, labeled("b")), gpu(1)]),
+  shapeOf([gpu(0, { ...labeled("b"), podUid: "uid-b" }), gpu(1, { hpcJob: "7" })]),
   shapeOf([gpu(0), gpu(1)]),
 ];
 const second = fc.integer({ min: -5, max: 5 }).map((seconds) => NOON + seconds * 1_000);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { DeviceEvidence, WorkloadFact } from "../../../../../domain/workload.ts";
 import { inventoryFact, NOON } from "../../../../support/facts.ts";
-import { gpu, instance, joinWorld, labelled, shapeOf, type JoinWorld } from "../../../../support/join-world.ts";
+import { gpu, instance, joinWorld, labeled, shapeOf, type JoinWorld } from "../../../../support/join-world.ts";
 
 const [nvidia] = inventoryFact().gpus;
 let world: JoinWorld;
@@ -36,14 +36,14 @@ const reserving = (group: string, uuid: string): Partial<WorkloadFact> => ({
 describe("a label", () => {
   it("names the pod that holds the device on this node, and the UID comes from the known facts", () => {
     world.pod("train-0");
-    expect(world.holderTexts([gpu(0, labelled("train-0")), gpu(1)])).toEqual([
+    expect(world.holderTexts([gpu(0, labeled("train-0")), gpu(1)])).toEqual([
       "label train-0/uid-train-0 of 1",
       "none  of 0",
     ]);
   });
 
   it("counts also for an unknown pod, without a UID or with the UID that the label has", () => {
-    const rows = [gpu(0, labelled("train-0")), gpu(1, { ...labelled("train-1"), podUid: "uid-x" })];
+    const rows = [gpu(0, labeled("train-0")), gpu(1, { ...labeled("train-1"), podUid: "uid-x" })];
     expect(world.holderTexts(rows)).toEqual(["label train-0 of 1", "label train-1/uid-x of 1"]);
   });
 
@@ -55,7 +55,7 @@ describe("a label", () => {
     world.pod("a");
     world.pod("b");
     world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, replicas: 4, sharing: "time-slicing" }] }));
-    expect(world.holderTexts([gpu(0), gpu(0, labelled("b")), gpu(0, labelled("a"))])).toEqual([
+    expect(world.holderTexts([gpu(0), gpu(0, labeled("b")), gpu(0, labeled("a"))])).toEqual([
       "label a/uid-a of 2",
       "label b/uid-b of 1",
       "label a/uid-a of 1",
@@ -71,7 +71,7 @@ describe("a label", () => {
       world.pod("a");
       world.pod("b");
       world.holdings.inventory(inventoryFact({ gpus: [{ ...nvidia!, ...given }] }));
-      const [onA, onB] = [shapeOf([gpu(0, labelled("a"))]), shapeOf([gpu(0, labelled("b"))])];
+      const [onA, onB] = [shapeOf([gpu(0, labeled("a"))]), shapeOf([gpu(0, labeled("b"))])];
       expect(world.holderTexts(onB)).toEqual(["label b/uid-b of 1"]);
       expect(world.holderTexts(onA)).toEqual(["label a/uid-a of 2"]);
       expect(world.holderTexts(onB)).toEqual(["label a/uid-a of 2"]);
@@ -90,7 +90,7 @@ describe("DRA", () => {
     world.pod("other");
     world.claim("one", ["claimer"], ["gpu-0", "gpu-1"]);
     world.slice(slice);
-    const rows = [gpu(0, labelled("other")), gpu(1, { pciBusId: "00000000:65:00.0" }), gpu(2)];
+    const rows = [gpu(0, labeled("other")), gpu(1, { pciBusId: "00000000:65:00.0" }), gpu(2)];
     expect(world.holderTexts(rows)).toEqual([
       "dra claimer/uid-claimer of 1",
       "dra claimer/uid-claimer of 1",
@@ -103,7 +103,7 @@ describe("DRA", () => {
     world.claim("one", ["b", "a"], ["gpu-0"]);
     world.slice(slice);
     expect(world.holderTexts([gpu(0)])).toEqual(["dra a/uid-a of 2"]);
-    expect(world.holderTexts([gpu(0, labelled("b")), gpu(0, labelled("a"))])).toEqual([
+    expect(world.holderTexts([gpu(0, labeled("b")), gpu(0, labeled("a"))])).toEqual([
       "dra b/uid-b of 1",
       "dra a/uid-a of 1",
     ]);
@@ -157,8 +157,8 @@ describe("an annotation", () => {
   it("gives the GPUs of HAMi's and Volcano's pods, several of which may share one", () => {
     world.pod("b", { asks: [{ kind: "vgpu", scheduler: "hami", count: 1 }], evidence: [given("GPU-1")] });
     world.pod("a", { asks: [{ kind: "vgpu", scheduler: "volcano", count: 1 }], evidence: [given("GPU-1")] });
-    expect(world.holderTexts([gpu(0), gpu(1, labelled("b"))])).toEqual(["none  of 0", "annotation a/uid-a of 2"]);
-    expect(world.holderTexts([gpu(1), gpu(1, labelled("b")), gpu(1, labelled("late"))])).toEqual([
+    expect(world.holderTexts([gpu(0), gpu(1, labeled("b"))])).toEqual(["none  of 0", "annotation a/uid-a of 2"]);
+    expect(world.holderTexts([gpu(1), gpu(1, labeled("b")), gpu(1, labeled("late"))])).toEqual([
       "annotation a/uid-a of 2",
       "annotation b/uid-b of 1",
       "label late of 1",
@@ -204,7 +204,7 @@ describe("the node in common", () => {
     world.pod("known");
     world.pod("b", asking(2));
     world.pod("a");
-    expect(world.holderTexts([gpu(0, labelled("known")), gpu(1), gpu(2)])).toEqual([
+    expect(world.holderTexts([gpu(0, labeled("known")), gpu(1), gpu(2)])).toEqual([
       "label known/uid-known of 1",
       "node a/uid-a of 2",
       "node a/uid-a of 2",
@@ -213,8 +213,8 @@ describe("the node in common", () => {
 
   it("has a pod until all of its devices are proven", () => {
     world.pod("a", asking(2));
-    expect(world.holderTexts([gpu(0, labelled("a")), gpu(1)])).toEqual(["label a/uid-a of 1", "node a/uid-a of 1"]);
-    expect(world.holderTexts([gpu(0, labelled("a")), gpu(1, labelled("a")), gpu(2)])[2]).toBe("none  of 0");
+    expect(world.holderTexts([gpu(0, labeled("a")), gpu(1)])).toEqual(["label a/uid-a of 1", "node a/uid-a of 1"]);
+    expect(world.holderTexts([gpu(0, labeled("a")), gpu(1, labeled("a")), gpu(2)])[2]).toBe("none  of 0");
   });
 
   it("separates kinds: MIG instances by profile, GPUs, and the devices of each vendor", () => {
@@ -246,7 +246,7 @@ describe("the node in common", () => {
 describe("a join", () => {
   it("returns the same array until something changes for its rows", () => {
     world.pod("a");
-    const shape = shapeOf([gpu(0, labelled("a"))]);
+    const shape = shapeOf([gpu(0, labeled("a"))]);
     const first = world.join(shape);
     expect(world.join(shape, NOON + 30_000)).toBe(first);
     world.pod("b");
@@ -257,7 +257,7 @@ describe("a join", () => {
   });
 
   it("uses facts that come late", () => {
-    const shape = shapeOf([gpu(0, labelled("a")), gpu(1)]);
+    const shape = shapeOf([gpu(0, labeled("a")), gpu(1)]);
     expect(world.holderTexts(shape)).toEqual(["label a of 1", "none  of 0"]);
     world.pod("a");
     expect(world.holderTexts(shape)).toEqual(["label a/uid-a of 1", "none  of 0"]);

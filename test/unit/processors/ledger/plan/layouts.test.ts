@@ -54,16 +54,16 @@ function cutAt(given: {
   readonly pod?: Holding;
   readonly proven?: readonly ProvenLabel[];
   readonly others?: readonly SeenPart[];
-  readonly labelled?: number;
+  readonly labeled?: number;
 }): number {
-  const { pod, proven = [], others, labelled } = given;
+  const { pod, proven = [], others, labeled } = given;
   const fact = (profiles: Readonly<Record<string, number>>) => {
     const [kind] = inventoryFact().gpus;
     return inventoryFact({ gpus: [{ ...kind!, mig: { strategy: "mixed", profiles } }] });
   };
   const state = { from: 0, until: Infinity, describedSince: 0, fact: fact({ "7g.40gb": 1 }) };
   const states =
-    labelled === undefined ? [state] : [state, { ...state, from: labelled * MINUTE, fact: fact({ "3g.20gb": 2 }) }];
+    labeled === undefined ? [state] : [state, { ...state, from: labeled * MINUTE, fact: fact({ "3g.20gb": 2 }) }];
   const record: NodeRecord = {
     cluster: "test",
     node: "gpu-a",
@@ -108,11 +108,11 @@ describe("instances that were created between two samples", () => {
 
   it("do not count before the last sample that shows the former ones", () => {
     expect(cutAt({ pod: podFrom(20), proven: [PROVEN] })).toBe(60);
-    expect(cutAt({ labelled: 25 })).toBe(60);
+    expect(cutAt({ labeled: 25 })).toBe(60);
   });
 
   it("count from the time at which the node's labels have more of them", () => {
-    expect(cutAt({ labelled: 45 })).toBe(45);
-    expect(cutAt({ labelled: 45, pod: podFrom(40) })).toBe(40);
+    expect(cutAt({ labeled: 45 })).toBe(45);
+    expect(cutAt({ labeled: 45, pod: podFrom(40) })).toBe(40);
   });
 });

@@ -9,7 +9,7 @@ import {
   startPoisonProducer,
   type HostileTarget,
   type PoisonProducer,
-} from "../support/bad-neighbours.ts";
+} from "../support/bad-neighbors.ts";
 import { prepareKafka } from "../support/kafka-broker.ts";
 import { TROUBLED_GROUP } from "../support/kubernetes/random-troubles.ts";
 import { followMemory, type MemoryOfParts } from "../support/memory-quarters.ts";
@@ -39,7 +39,7 @@ const LIVE = `SELECT concat(uid, ' ', argMax(phase, order), ' ', argMax(node, or
 
 /** Two hours of the stack beside bad neighbors: `npm run test:soak`. */
 describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors (seed ${SEED})`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-neighbours-"));
+  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-neighbors-"));
   let rolls = 0;
   const chance = (): number => roll(SEED, (rolls += 1));
   let stack: Stack;
