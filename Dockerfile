@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Two images: `production` for an outside Kafka and ClickHouse, and `embedded`, which has chDB too and so runs `gpu-ledger up`.
+# Two images: `production` for an outside Kafka and ClickHouse, and `embedded`, which also has chDB and runs `gpu-ledger up`.
 
 # The unit tests run on it too: `npm run test:other-nodes`.
 ARG NODE_VERSION=26.10.0
@@ -16,7 +16,7 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
-# chDB by its name: `--omit=optional` would leave out the binaries of lmdb and lz4-napi as well, which every part needs.
+# chDB is removed by its name: `--omit=optional` would also remove the binaries of lmdb and lz4-napi, which every part needs.
 FROM packages AS packages-production
 RUN rm -rf node_modules/chdb node_modules/@chdb
 
@@ -26,7 +26,7 @@ LABEL org.opencontainers.image.title="gpu-ledger" \
   org.opencontainers.image.version="0.3.0" \
   org.opencontainers.image.source="https://github.com/gpu-ledger/gpu-ledger" \
   org.opencontainers.image.licenses="Apache-2.0"
-# The folders of volumes belong to the user: a new volume takes that over.
+# The folders of volumes belong to the user, and so do new volumes.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends tini \
   && rm -rf /var/lib/apt/lists/* \

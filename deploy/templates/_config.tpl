@@ -1,4 +1,4 @@
-{{/* What every part is told: the cluster's name, and that others than its own pod may ask it. */}}
+{{/* The configuration of every part: the cluster's name, and an address that other pods can reach. */}}
 {{- define "gpu-ledger.commonConfig" -}}
 cluster: {{ .Values.cluster | quote }}
 server:
@@ -8,7 +8,7 @@ server:
   {{- end }}
 {{- end -}}
 
-{{/* This cluster: its exporters' pods as they come and go, and its API server. */}}
+{{/* This cluster: the current pods of its exporters, and its API server. */}}
 {{- define "gpu-ledger.clusterConfig" -}}
 data: /var/lib/gpu-ledger
 collector:
@@ -57,7 +57,7 @@ store:
     password: { env: CLICKHOUSE_PASSWORD }
 {{- end -}}
 
-{{/* The collectors' configuration: what concerns them of the values' too. */}}
+{{/* The collectors' configuration, with their part of the values. */}}
 {{- define "gpu-ledger.collectorConfig" -}}
 {{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.clusterConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) -}}
 {{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" "metrics" -}}
@@ -77,7 +77,7 @@ store:
 {{ mergeOverwrite $own (deepCopy .Values.config) | toYaml }}
 {{- end -}}
 
-{{/* The files that a part finds in its folder: (list $ "collector"). */}}
+{{/* The files in the folder of a part: (list $ "collector"). */}}
 {{- define "gpu-ledger.files" -}}
 {{- $values := (index . 0).Values -}}
 {{- $part := index . 1 -}}
@@ -86,20 +86,20 @@ store:
 {{ set (deepCopy (get $files $part)) "gpu-ledger.yaml" (printf "%s\n" $config) | toYaml }}
 {{- end -}}
 
-{{/* Says of values with which nothing could start what they lack. */}}
+{{/* Fails for values with which no part could start, with the missing value. */}}
 {{- define "gpu-ledger.check" -}}
 {{- if eq .Values.mode "small" -}}
 {{- $access := dig "server" "access" "tokens" list .Values.config -}}
 {{- if not $access -}}
-{{- fail "config.server.access.tokens is empty: the first token of mode small stands in the configuration; `gpu-ledger token create NAME --role administrator --for-config` prints one with its entry" -}}
+{{- fail "config.server.access.tokens is empty: mode small needs a token in the configuration; `gpu-ledger token create NAME --role administrator --for-config` prints one with its entry" -}}
 {{- end -}}
 {{- else -}}
 {{- $config := include "gpu-ledger.processorConfig" . | fromYaml -}}
 {{- if not $config.bus.kafka.brokers -}}
-{{- fail "kafka.brokers is empty: name some brokers of your Kafka as host:port, or choose mode: small" -}}
+{{- fail "kafka.brokers is empty: set some brokers of your Kafka as host:port, or choose mode: small" -}}
 {{- end -}}
 {{- if not $config.store.clickhouse.url -}}
-{{- fail "clickhouse.url is empty: name your ClickHouse, or choose mode: small" -}}
+{{- fail "clickhouse.url is empty: set the address of your ClickHouse, or choose mode: small" -}}
 {{- end -}}
 {{- if not (or .Values.clickhouse.password .Values.clickhouse.existingSecret) -}}
 {{- fail "clickhouse.password and clickhouse.existingSecret are empty: one of them is needed" -}}

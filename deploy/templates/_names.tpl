@@ -7,7 +7,7 @@ StatefulSet's pods add to it.
 {{ contains "gpu-ledger" $release | ternary $release (printf "%s-gpu-ledger" (.Release.Name | trunc 29 | trimSuffix "-")) }}
 {{- end -}}
 
-{{/* Labels that say of which release an object is. */}}
+{{/* Labels with the release of an object. */}}
 {{- define "gpu-ledger.releaseLabels" -}}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}

@@ -185,7 +185,7 @@ spec:
     {{- end }}
 {{- end -}}
 
-{{/* The volume of a part that keeps something on disk, from its `persistence`. */}}
+{{/* The volume of a part with data on disk, from its `persistence`. */}}
 {{- define "gpu-ledger.volumeClaims" -}}
 - metadata:
     name: data
@@ -200,7 +200,7 @@ spec:
         storage: {{ .size }}
 {{- end -}}
 
-{{/* Lets nodes be drained one pod of a part at a time: (list $ "collector"). */}}
+{{/* Limits drains of nodes to one pod of a part at a time: (list $ "collector"). */}}
 {{- define "gpu-ledger.budget" -}}
 {{- $root := index . 0 -}}
 {{- if $root.Values.podDisruptionBudget.enabled }}

@@ -378,16 +378,20 @@ describe.skipIf(!ready)("the chart", () => {
     ["a text where a number is required", { ...LEAST, server: { replicas: "3" } }, /replicas/],
     ["an unknown kind of scaling", { ...LEAST, processor: { scaling: { by: "vpa" } } }, /scaling/],
     ["a broker without a port", { ...LEAST, kafka: { brokers: ["kafka"] } }, /brokers/],
-    ["no brokers", { clickhouse: LEAST.clickhouse }, /kafka\.brokers is empty: name some brokers/],
-    ["no ClickHouse", { kafka: LEAST.kafka, clickhouse: { password: "a" } }, /clickhouse\.url is empty: name your/],
+    ["no brokers", { clickhouse: LEAST.clickhouse }, /kafka\.brokers is empty: set some brokers/],
+    [
+      "no ClickHouse",
+      { kafka: LEAST.kafka, clickhouse: { password: "a" } },
+      /clickhouse\.url is empty: set the address/,
+    ],
     ["no password", { ...LEAST, clickhouse: { url: "http://a" } }, /clickhouse\.password and .* are empty/],
     [
       "no password for Kafka",
       { ...LEAST, kafka: { ...LEAST.kafka, sasl: { mechanism: "plain" } } },
       /kafka\.sasl\.password/,
     ],
-    ["the small form without a token", { mode: "small" }, /config\.server\.access\.tokens is empty: the first token/],
-  ])("refuses %s with a sentence", async (_, values, sentence) => {
+    ["the small form without a token", { mode: "small" }, /config\.server\.access\.tokens is empty: mode small needs/],
+  ])("refuses %s, with a sentence", async (_, values, sentence) => {
     await expect(renderChart(values)).rejects.toThrow(sentence);
   });
 
