@@ -69,7 +69,7 @@ describe.skipIf(!hasParts)("a complete configuration of Alertmanager", () => {
     const nobody = { ...CONTACTS, platform: {}, teams: { vision: {} } };
     expect(filesOf(nobody, "full")["alertmanager.yaml"]).toContain("# Without contacts no notification is sent:");
     for (const contacts of [CONTACTS, { ...nobody, teams: CONTACTS.teams }])
-      expect(filesOf(contacts, "full")["alertmanager.yaml"]).not.toContain("Nobody is told");
+      expect(filesOf(contacts, "full")["alertmanager.yaml"]).not.toContain("no notification is sent");
   });
 
   it("sends tickets only in working hours and pages at any time, and repeats them at the configured interval", () => {
