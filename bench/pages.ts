@@ -7,6 +7,8 @@ import pino from "pino";
 import { periodOf } from "../domain/period.ts";
 import { OPEN } from "../reports/access/viewer.ts";
 import { addReports } from "../reports/routes.ts";
+import { guardRoutes } from "../reports/server/guard.ts";
+import { portOf } from "../reports/server/route-table.ts";
 import type { Span } from "../reports/question/span.ts";
 import { createSums } from "../reports/sums/sums.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
@@ -76,13 +78,14 @@ async function makeSums(store: StoreClient, span: Span, now: number): Promise<vo
 async function serve(store: StoreClient, now: () => number): Promise<FastifyInstance> {
   const config = parseConfig(CONFIG, { source: "the bench", folder: ".", env: {} });
   const server = Fastify();
+  guardRoutes(server, portOf("server"), { admit: () => Promise.resolve(OPEN) });
   await addReports(server, {
     store,
     ledger: ledgerOf(config),
     focus: config.focus,
     deliveries: config.deliveries,
     rules: "",
-    access: { mode: "open", authenticate: () => Promise.resolve(OPEN) },
+    access: { authenticate: () => Promise.resolve(OPEN) },
     logger: pino({ level: "silent" }),
     version: "0",
     isDemo: false,

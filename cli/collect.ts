@@ -5,6 +5,7 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startCollectorRole } from "../services/collector.ts";
+import { createPortAccess } from "../services/port-access.ts";
 import { readShard } from "./shard.ts";
 
 /** Adds `gpu-ledger collect`: a separate collector, for any number of machines. Shards share the targets. */
@@ -30,7 +31,7 @@ export function addCollect(program: Command, context: CommandContext): void {
           status: async () => ({ version: context.version, shard: shown, collector: await role.status() }),
           metrics: () => role.registry.metrics(),
           notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-          metricsToken: config.server.metricsToken,
+          guard: createPortAccess("collector", config.server, { logger }),
         };
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
         logger.info({ address: server.url, shard: shown }, "collecting");

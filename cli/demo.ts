@@ -5,6 +5,7 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import type { CommandContext } from "./context.ts";
 import { demoKubeconfig, startDemoRole } from "../services/demo.ts";
+import { createPortAccess } from "../services/port-access.ts";
 
 /** Adds `gpu-ledger demo`: the demo fleet alone, for tests with a collector, a Prometheus or other programs. */
 export function addDemo(program: Command, context: CommandContext): void {
@@ -26,7 +27,7 @@ export function addDemo(program: Command, context: CommandContext): void {
           metrics: () => role.registry.metrics(),
           notReady: () => [],
           demoTargets: () => targets,
-          metricsToken: config.server.metricsToken,
+          guard: createPortAccess("demo", config.server, { logger }),
         };
         const server = lifecycle.add(
           "server",

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { loadConfig } from "../runtime/config/load.ts";
 import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
-import { migrateStore, outsideStore } from "../runtime/store/connection.ts";
+import { connectStore, migrateStore, outsideStore } from "../runtime/store/connection.ts";
 import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { serveProcessor } from "../services/gpu-metrics.ts";
+import { createPortAccess } from "../services/port-access.ts";
 import { startProcessorRole } from "../services/processor.ts";
 import { shownStatus } from "../services/shown-status.ts";
 
@@ -32,11 +33,17 @@ export function addProcess(program: Command, context: CommandContext): void {
       const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
       try {
         const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
+        const store = connectStore(address, config);
+        lifecycle.add("tokens", { stop: () => store.close() });
+        const guard = createPortAccess("processor", config.server, { store, logger });
         const status = async () => ({
           version: context.version,
           processor: shownStatus(await role.status(), config.server),
         });
-        const server = lifecycle.add("server", await serveProcessor(config.server, role, status, logger));
+        const server = lifecycle.add(
+          "server",
+          await serveProcessor({ listen: config.server.listen, guard }, role, status, logger),
+        );
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);
         logger.info({ why }, "stopping");

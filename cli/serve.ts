@@ -34,16 +34,16 @@ export function addServe(program: Command, context: CommandContext): void {
         const registry = new Registry();
         registerProcessMetrics(registry);
         lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));
+        const isDemo = config.server.demo;
+        const { guard, addRoutes } = await openReports(config, { store, version: context.version, isDemo, logger });
         const views = {
           status: () =>
             Promise.resolve({ version: context.version, store: { url: address.url, kind: config.store.kind } }),
           metrics: () => registry.metrics(),
           notReady: () => [],
-          metricsToken: config.server.metricsToken,
+          guard,
           trustProxy: config.server.trustProxy,
         };
-        const isDemo = config.server.demo;
-        const addRoutes = await openReports(config, { store, version: context.version, isDemo, logger });
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
         lifecycle.add(
           "delivery worker",

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isForeignHost } from "../runtime/http/loopback.ts";
 import { LOOPBACK, type DemoAddress } from "./address.ts";
 import { createPageBuffer } from "./exporter/page.ts";
 import { createPageRenderer, type PageRenderer } from "./exporter/renderer.ts";
@@ -69,7 +70,11 @@ export async function startExporterServers(
   const servers = await Promise.all(
     groups.map((group) => {
       const exporters = new Map(group.map((exporter) => [exporter.path, exporter]));
-      return listen(address.listen, (request, response) => answer(exporters, request, response));
+      return listen(address.listen, (request, response) =>
+        isForeignHost(address.listen, request.headers.host)
+          ? send(response, 403, Buffer.from("Forbidden\n"))
+          : answer(exporters, request, response),
+      );
     }),
   );
   const targets = groups.flatMap((group, i) =>

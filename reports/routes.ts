@@ -24,7 +24,7 @@ export interface ReportsOptions {
   readonly deliveries: readonly ConfiguredDelivery[];
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
-  readonly access: Access;
+  readonly access: Pick<Access, "authenticate">;
   readonly logger: Logger;
   readonly version: string;
   /** True if the fleet is the synthetic one. */
@@ -41,14 +41,13 @@ const REQUESTS_PER_MINUTE = 60_000;
 
 const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
-/** Adds everything that `reports/` serves to a server, or to a part of one. */
+/** Adds everything that `reports/` serves to a server whose routes are guarded, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
   const { store, ledger, focus, deliveries, rules, access, logger, version, isDemo, now } = options;
   const { hoursWaiting = () => 0 } = options;
-  const { authenticate, mode } = access;
-  const pages = createPages({ version, isDemo, hasLogin: mode === "tokens" });
+  const pages = createPages({ version, isDemo });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
-  await prepareServer(server, { authenticate, logger, requestsPerMinute, problemPage: pages.problem });
+  await prepareServer(server, { logger, requestsPerMinute, problemPage: pages.problem });
   const ledgerVersions = createLedgerVersions(
     store,
     () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`,
@@ -80,5 +79,5 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     },
   };
   await addApi(server, context);
-  await pages.add(server, context, authenticate);
+  await pages.add(server, context, access);
 }

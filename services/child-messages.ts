@@ -4,7 +4,13 @@ import type { StoreAddress } from "../runtime/store/connection.ts";
 /** The first message of `up` to a child. */
 export type ChildOrder =
   | { readonly role: "collector" | "demo"; readonly config: Config }
-  | { readonly role: "processor"; readonly config: Config; readonly store: StoreAddress };
+  | {
+      readonly role: "processor";
+      readonly config: Config;
+      readonly store: StoreAddress;
+      /** The bearer token of the processor's own port. */
+      readonly secret: string;
+    };
 
 /** The report that a child sends every 2 s. */
 export interface ChildReport {

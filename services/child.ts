@@ -5,7 +5,6 @@ import { repeat } from "../runtime/lifecycle/repeat.ts";
 import { untilAsked } from "../runtime/lifecycle/stopping.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
 import type { Role } from "./role.ts";
-import { shownStatus } from "./shown-status.ts";
 
 const REPORT_MILLIS = 2000;
 
@@ -60,9 +59,10 @@ async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unk
       const { startProcessorRole } = await import("./processor.ts");
       const role = await startProcessorRole(order.config, order.store, logger, onFatal);
       const { LOOPBACK, serveProcessor } = await import("./gpu-metrics.ts");
-      const near = { ...order.config.server, listen: LOOPBACK };
-      const status = async () => shownStatus(await role.status(), near);
-      return { role, gpuMetrics: await serveProcessor(near, role, status, logger) };
+      const { createPortAccess } = await import("./port-access.ts");
+      const server = { listen: LOOPBACK, metricsToken: order.secret, access: { tokens: [] } };
+      const guard = createPortAccess("processor of up", server, { logger });
+      return { role, gpuMetrics: await serveProcessor({ listen: LOOPBACK, guard }, role, () => role.status(), logger) };
     }
     case "demo": {
       const { startDemoRole } = await import("./demo.ts");

@@ -6,8 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { request as ask } from "undici";
 import type { PageSink } from "../processors/live/gpus/exposition.ts";
-import type { Config } from "../runtime/config/schema.ts";
-import { startStatusServer, type StatusServer } from "../runtime/telemetry/server.ts";
+import { startStatusServer, type RouteGuard, type StatusServer } from "../runtime/telemetry/server.ts";
 import type { ProcessorRole } from "./processor.ts";
 
 /** The path of the joined series of GPUs. */
@@ -48,7 +47,7 @@ export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, 
  * IPC.
  */
 export function serveProcessor(
-  { listen, metricsToken }: Pick<Config["server"], "listen" | "metricsToken">,
+  { listen, guard }: { readonly listen: string; readonly guard: RouteGuard },
   role: ProcessorRole,
   status: () => Promise<object>,
   logger: Logger,
@@ -57,24 +56,24 @@ export function serveProcessor(
     status,
     metrics: () => role.registry.metrics(),
     notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-    metricsToken,
+    guard,
   };
   return startStatusServer(listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
 }
 
 /**
- * Serves the page of a processor in another process, at the address that it reports and with that server's access rules; 503 while it
- * reports none.
+ * Serves the page of a processor in another process, at the address that it reports and with the secret of its port; 503 while it reports
+ * none.
  */
-export function addRemoteGpuMetrics(server: FastifyInstance, address: () => string | undefined): void {
+export function addRemoteGpuMetrics(server: FastifyInstance, secret: string, address: () => string | undefined): void {
   server.get(GPU_METRICS_PATH, async (request, reply) => {
     const url = address();
     if (url === undefined) return refuse(reply, 503, "the processor has not reported yet");
-    const headers: Record<string, string> = {};
-    for (const name of ["accept-encoding", "authorization"]) {
-      const value = request.headers[name];
-      if (typeof value === "string") headers[name] = value;
-    }
+    const { "accept-encoding": codings } = request.headers;
+    const headers = {
+      authorization: `Bearer ${secret}`,
+      ...(codings === undefined ? {} : { "accept-encoding": codings }),
+    };
     const answer = await ask(new URL(request.url, url), { headers }).catch(() => undefined);
     if (answer === undefined) return refuse(reply, 503, "the processor does not answer");
     for (const name of ["content-type", "content-encoding", "vary"]) {

@@ -1,32 +1,35 @@
 import type { FastifyInstance } from "fastify";
-import { openAccess } from "../reports/server/access.ts";
+import { accessMode } from "../reports/access/mode.ts";
 import { addReports, type ReportsOptions } from "../reports/routes.ts";
-import { systemClock } from "../runtime/clock.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
+import { createPortAccess, type PortAccess } from "./port-access.ts";
 
 /**
- * Prepares the reports' API and pages for a server on the configuration's address. Returns a function that adds them. Fails with an
- * `AccessError` if the server would serve everybody.
+ * Prepares the reports' API and pages for a server on the configuration's address. Returns the access control of the server, and a function
+ * that adds them. Fails with an `AccessError` if the server would serve everybody, and with a `StoreError` if the store does not return the
+ * tokens.
  */
 export async function openReports(
   config: Config,
   of: Pick<ReportsOptions, "store" | "version" | "isDemo" | "logger" | "hoursWaiting">,
-): Promise<(server: FastifyInstance) => void> {
+): Promise<{ readonly guard: PortAccess; readonly addRoutes: (server: FastifyInstance) => void }> {
   const { store, logger } = of;
-  const { listen, access: configured } = config.server;
-  const access = await openAccess({ listen, store, configured: configured.tokens, clock: systemClock, logger });
-  if (access.mode === "open")
+  const { listen } = config.server;
+  const guard = createPortAccess("server", config.server, { store, logger });
+  if (accessMode({ listen, hasTokens: await guard.hasTokens() }) === "open")
     logger.warn({ listen }, "there is no token: every user of this machine can read everything");
+  else if (config.server.metricsToken === undefined)
+    logger.warn("server.metricsToken is not set: only administrators can read /metrics of servers and processors");
   const options = {
     ...of,
-    access,
+    access: guard,
     ledger: ledgerOf(config),
     focus: config.focus,
     deliveries: config.deliveries,
     rules: rulesOfConfig(config).rules.hash,
     now: Date.now,
   };
-  return (server) => void server.register((scope) => addReports(scope, options));
+  return { guard, addRoutes: (server) => void server.register((scope) => addReports(scope, options)) };
 }

@@ -2,12 +2,11 @@ import type { Config } from "../runtime/config/schema.ts";
 import type { ProcessorStatus } from "./role.ts";
 
 /**
- * Returns a processor's status for `/api/status`, which needs no token. The cost of teams is included only if metrics show it to everybody
- * too.
+ * Returns a processor's status for `/api/status`. The cost of teams is included only if metrics have it too.
  */
 export function shownStatus(
   status: ProcessorStatus,
-  { moneyOnMetrics, metricsToken }: Pick<Config["server"], "moneyOnMetrics" | "metricsToken">,
+  { moneyOnMetrics }: Pick<Config["server"], "moneyOnMetrics">,
 ): ProcessorStatus {
-  return moneyOnMetrics && metricsToken === undefined ? status : { ...status, month: undefined };
+  return moneyOnMetrics ? status : { ...status, month: undefined };
 }

@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -150,34 +151,35 @@ export async function startSystem(options: {
       ...others,
       processor: processor === undefined ? undefined : shownStatus(processor, config.server),
     });
-    const views = {
-      status: () => Promise.resolve(shown(status())),
-      metrics: async () => mergeMetrics([...(await askMetrics()), await registry.getMetricsAsJSON()]),
-      notReady: () => status().notReady,
-      demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
-      metricsToken: config.server.metricsToken,
-      trustProxy: config.server.trustProxy,
-    };
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
     const scraped = isDemo ? onDemo(config) : config;
-    const addReports = await openReports(scraped, {
+    const { guard, addRoutes } = await openReports(scraped, {
       store,
       version,
       isDemo,
       logger,
       hoursWaiting: () => fresh<ProcessorStatus>("processor")?.hoursWaiting ?? 0,
     });
+    const views = {
+      status: () => Promise.resolve(shown(status())),
+      metrics: async () => mergeMetrics([...(await askMetrics()), await registry.getMetricsAsJSON()]),
+      notReady: () => status().notReady,
+      demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
+      guard,
+      trustProxy: config.server.trustProxy,
+    };
+    const secret = randomBytes(24).toString("base64url");
     const server = lifecycle.add(
       "server",
       await startStatusServer(config.server.listen, views, logger, (routes) => {
-        addRemoteGpuMetrics(routes, () => freshReport("processor")?.gpuMetrics);
-        addReports(routes);
+        addRemoteGpuMetrics(routes, secret, () => freshReport("processor")?.gpuMetrics);
+        addRoutes(routes);
       }),
     );
     lifecycle.add("delivery worker", startDeliveryWorker(scraped, { store, version, logger, registry }));
     if (isDemo) await startChild({ role: "demo", config });
-    void startChild({ role: "processor", config: scraped, store: address });
+    void startChild({ role: "processor", config: scraped, store: address, secret });
     void startChild({ role: "collector", config: scraped });
     return { address: server.url, store: address, status, stop: () => lifecycle.stop() };
   } catch (error) {

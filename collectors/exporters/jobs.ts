@@ -45,8 +45,8 @@ function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
   if (job.files !== undefined) {
     discoveries.push(createFileDiscovery({ files: job.files.paths, refreshMillis: job.files.refresh, defaults }));
   }
-  for (const { url, refresh } of job.http) {
-    const authorization = createAuthorization(credentials);
+  for (const { url, refresh, credentials: own } of job.http) {
+    const authorization = createAuthorization(own === undefined ? credentials : definedOnly(own));
     discoveries.push(
       createHttpDiscovery({ url, refreshMillis: refresh, timeoutMillis: 10_000, authorization, defaults }),
     );

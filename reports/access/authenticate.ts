@@ -1,7 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import { readToken, type HeaderValue } from "./credentials.ts";
-import { isLoopback } from "./loopback.ts";
+import { isForeignHost, isLoopback } from "../../runtime/http/loopback.ts";
 import type { Throttle } from "./throttle.ts";
 import { tokenHash, tokenId } from "./token.ts";
 import type { TokenReader, TokenRefusal } from "./token-reader.ts";
@@ -32,9 +32,8 @@ export interface Refusal {
 export type Authenticate = (asking: Asking) => Promise<{ readonly viewer: Viewer } | { readonly refusal: Refusal }>;
 
 /**
- * Creates the check of every request. On a loopback address, the server serves everybody if there are no tokens. It refuses pages of other
- * sites, because a browser would let them read an address to which their name resolves ("DNS rebinding"). Their `Host` header identifies
- * them.
+ * Creates the check of every request. On a loopback address, the server serves everybody if there are no tokens, but no pages of other
+ * sites ({@link isForeignHost}).
  */
 export function createAuthenticate(parts: {
   /** `host:port` of the server. */
@@ -47,19 +46,18 @@ export function createAuthenticate(parts: {
   const mayBeOpen = isLoopback(parts.listen);
 
   async function check({ authorization, cookie, host, remoteAddress }: Asking): ReturnType<Authenticate> {
-    if (throttle.isBlocked(remoteAddress, clock.monotonicMillis())) {
-      return refused(429, "too many wrong tokens from this address: wait a minute", "throttled");
-    }
     if (mayBeOpen && !(await tokens.hasTokens())) {
-      const isOurs = host === undefined || (typeof host === "string" && isLoopback(host));
-      return isOurs
-        ? { viewer: OPEN }
-        : refused(403, "this server accepts requests only from this machine", "foreign host");
+      return isForeignHost(parts.listen, host)
+        ? refused(403, "this server accepts requests only from this machine", "foreign host")
+        : { viewer: OPEN };
     }
     const given = readToken(authorization, cookie);
     if (given.kind === "none") return refused(401, "a token is needed", "missing");
     const found = given.kind === "token" ? await tokens.viewerOf(given.text) : given.kind;
+    // A right token is accepted from an address with many wrong ones, because others may share the address.
     if (typeof found !== "string") return { viewer: found };
+    if (throttle.isBlocked(remoteAddress, clock.monotonicMillis()))
+      return refused(429, "too many wrong tokens from this address: wait a minute", "throttled");
     // A sender with a token that has ended does not guess.
     if (found === "unknown" || found === "malformed") throttle.failed(remoteAddress, clock.monotonicMillis());
     const id = given.kind === "token" ? { tokenId: tokenId(tokenHash(given.text)) } : {};

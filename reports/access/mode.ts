@@ -1,4 +1,4 @@
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "../../runtime/http/loopback.ts";
 
 /** The access to a server: `open` to everybody who reaches it, which is this machine alone, or only with `tokens`. */
 export type AccessMode = "open" | "tokens";

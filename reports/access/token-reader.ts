@@ -27,6 +27,8 @@ export interface TokenReader {
   hasTokens(): Promise<boolean>;
 }
 
+const NONE: ReadonlyMap<string, KnownToken> = new Map();
+
 /** A token and its viewer. Times are milliseconds since the epoch. */
 interface KnownToken {
   readonly viewer: Viewer;
@@ -36,11 +38,11 @@ interface KnownToken {
 
 /**
  * Reads tokens from the configuration and from the store. All tokens of the store are read at once and remembered, so that a request with
- * an unknown token causes no query. Tokens are found by their hash. The time of the lookup reveals nothing, because nobody can choose a
+ * an unknown token causes no query. Without a store, only the tokens of the configuration exist. Tokens are found by their hash. The time of the lookup reveals nothing, because nobody can choose a
  * hash digit by digit.
  */
 export function createTokenReader(
-  store: StoreClient,
+  store: StoreClient | undefined,
   clock: Clock,
   configured: readonly ConfiguredToken[],
 ): TokenReader {
@@ -48,9 +50,9 @@ export function createTokenReader(
   let remembered: { readonly tokens: ReadonlyMap<string, KnownToken>; readonly atMillis: number } | undefined;
   let reading: { readonly done: Promise<void>; readonly sinceMillis: number } | undefined;
 
-  async function read(sinceMillis: number): Promise<void> {
+  async function read(from: StoreClient, sinceMillis: number): Promise<void> {
     try {
-      const stored = await listTokens(store);
+      const stored = await listTokens(from);
       const tokens = stored.map(({ hash, viewer, expiresMillis, revoked }): [string, KnownToken] => [
         hash,
         { viewer, expiresMillis, isRevoked: revoked !== undefined },
@@ -62,9 +64,10 @@ export function createTokenReader(
   }
 
   async function storedTokens(): Promise<ReadonlyMap<string, KnownToken>> {
+    if (store === undefined) return NONE;
     const now = clock.monotonicMillis();
     if (remembered !== undefined && now - remembered.atMillis < FRESH_MILLIS) return remembered.tokens;
-    reading ??= { done: read(now), sinceMillis: now };
+    reading ??= { done: read(store, now), sinceMillis: now };
     const failure = await failureOf(reading.done, WAIT_MILLIS - (now - reading.sinceMillis));
     if (failure !== undefined && !(failure instanceof StoreError)) throw failure;
     if (remembered !== undefined && (failure === undefined || now - remembered.atMillis < REMEMBERED_MILLIS))

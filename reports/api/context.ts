@@ -34,12 +34,6 @@ export function allowed(where: readonly Filter[], { teams }: Viewer): readonly F
   return teams === "all" ? where : [...where, { dimension: "team", values: teams }];
 }
 
-/** Fails with a {@link Problem} if the viewer may not see the figures of all teams. */
-export function demandAll({ teams }: Viewer): void {
-  if (teams !== "all")
-    throw new Problem("not-allowed", "this page has data of all teams: only finance and administrators can see it");
-}
-
 /** Returns the policies whose charges are kept, the billing policy first. */
 export function keptPolicies({ policies }: Ledger): readonly string[] {
   return policies.filter(({ keep }, index) => keep || index === 0).map(({ name }) => name);

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { LOGOUT_COOKIE, loginCookie } from "../access/credentials.ts";
 import { Problem } from "../server/problem.ts";
-import type { Authenticate } from "../server/server.ts";
+import type { Access } from "../server/access.ts";
 
 /** The longest token that is checked. */
 const LONGEST = 200;
@@ -17,7 +17,7 @@ const form = z.object({ token: z.string().max(LONGEST).default("") });
  */
 export async function addLogin(
   server: FastifyInstance,
-  { authenticate, page }: { readonly authenticate: Authenticate; readonly page: LoginPage },
+  { access, page }: { readonly access: Pick<Access, "authenticate">; readonly page: LoginPage },
 ): Promise<void> {
   await server.register(formbody, { bodyLimit: 4_096 });
   const send = (request: FastifyRequest, reply: FastifyReply, problem?: string): FastifyReply =>
@@ -27,13 +27,17 @@ export async function addLogin(
       .type("text/html; charset=utf-8")
       .send(page(request, "Log in", loginContent(problem)));
 
-  const open = { schema: { hide: true }, config: { isPublic: true as const } };
+  const open = { schema: { hide: true } };
   server.get("/login", open, (request, reply) => send(request, reply));
   server.post("/login", open, async (request, reply) => {
     const { token } = form.parse(request.body ?? {});
     const { host } = request.headers;
     try {
-      await authenticate({ headers: { authorization: `Bearer ${token.trim()}`, host }, ip: request.ip, url: "/login" });
+      await access.authenticate({
+        headers: { authorization: `Bearer ${token.trim()}`, host },
+        ip: request.ip,
+        url: "/login",
+      });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return send(request, reply, error.message);

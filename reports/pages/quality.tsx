@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { demandAll, policyOf } from "../api/context.ts";
+import { policyOf } from "../api/context.ts";
 import { readLiveFleet } from "../read/live-gpus.ts";
 import { standingOf } from "../read/standing.ts";
 import { readScrapedTargets, type ScrapedTarget } from "../read/quality.ts";
@@ -23,7 +23,6 @@ const MOST_GONE = 5;
 /** Adds the page about the freshness and completeness of the data behind the figures. */
 export function addQuality(add: AddPage, { store, ledger, answers, now }: PageContext): void {
   add("/quality", { schema: {}, isLive: true }, async ({ viewer }, ledgerVersion) => {
-    demandAll(viewer);
     const at = now();
     const until = hourOf(at);
     const span = { name: "24h", from: until - DAY_MILLIS, until };

@@ -11,7 +11,7 @@ import { addExplain } from "./explain.tsx";
 import { addFleet } from "./fleet.tsx";
 import { addOverview } from "./overview.tsx";
 import { addLogin, type LoginPage } from "./login.tsx";
-import type { Authenticate } from "../server/server.ts";
+import type { Access } from "../server/access.ts";
 import { addSubjects } from "./subject.tsx";
 import { addQueue } from "./queue.tsx";
 import { addStatement } from "./statement.tsx";
@@ -66,13 +66,13 @@ const YEAR_SECONDS = 31_536_000;
 /** The pages of a server, and its problems as pages. */
 export interface Pages {
   /** Adds every page and the login to a server. */
-  add(server: FastifyInstance, context: ApiContext, authenticate: Authenticate): Promise<void>;
+  add(server: FastifyInstance, context: ApiContext, access: Pick<Access, "authenticate">): Promise<void>;
   /** Returns a problem as a page. */
   problem(problem: Problem, request: FastifyRequest): string;
 }
 
 /** Creates the pages of a server. */
-export function createPages(of: Pick<Shell, "version" | "isDemo" | "hasLogin">): Pages {
+export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
   const { style, script } = readAssets();
   const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({
     ...of,
@@ -86,16 +86,16 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "hasLogin">):
   });
 
   return {
-    async add(server, context, authenticate) {
+    async add(server, context, access) {
       const page: LoginPage = (request, title, content) => pageHtml(shellOf(request), title, content);
-      await addLogin(server, { authenticate, page });
+      await addLogin(server, { access, page });
       for (const { path, type, bytes } of [style, script])
-        server.get(path, { schema: { hide: true }, config: { isPublic: true } }, (_, reply) =>
+        server.get(path, { schema: { hide: true } }, (_, reply) =>
           reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),
         );
       const addPage: AddPage = (path, { schema, isLive = false }, make) => {
         server.get(path, { schema: { hide: true, ...schema } }, async (request, reply) => {
-          const key = JSON.stringify([request.viewer.teams, request.viewer.role, request.url]);
+          const key = JSON.stringify([request.viewer, request.url]);
           try {
             const body = async (ledgerVersion: string): Promise<Body> => {
               const { title, content } = await make(request, ledgerVersion);

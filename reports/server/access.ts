@@ -1,18 +1,29 @@
+import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ConfiguredToken } from "../../runtime/config/access.ts";
+import { equalSecrets } from "../../runtime/equal-secrets.ts";
+import { isLoopback } from "../../runtime/http/loopback.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { Problem } from "./problem.ts";
-import type { Authenticate } from "./server.ts";
+import { StoreError } from "../../runtime/store/store-error.ts";
 import { createAuthenticate, type Refusal } from "../access/authenticate.ts";
-import { accessMode, type AccessMode } from "../access/mode.ts";
 import { createThrottle } from "../access/throttle.ts";
 import { createTokenReader } from "../access/token-reader.ts";
+import { mayAdminister, seesAll, type Viewer } from "../access/viewer.ts";
+import { Problem } from "./problem.ts";
+import type { Asker } from "./route-table.ts";
 
-/** The access control of a server: its authentication and its mode. */
+/** The parts of a request that decide on its admission. */
+export type Admitted = Pick<FastifyRequest, "headers" | "ip" | "url">;
+
+/** The access control of a port. */
 export interface Access {
-  readonly mode: AccessMode;
-  readonly authenticate: Authenticate;
+  /** Returns the viewer of a request, or fails with a {@link Problem}. */
+  authenticate(request: Admitted): Promise<Viewer>;
+  /** Admits a request to a route, or fails with a {@link Problem}. Returns the viewer, if the route needs one. */
+  admit(request: Admitted, asker: Asker): Promise<Viewer | undefined>;
+  /** Returns true if a request is an operator's. */
+  isOperator(request: Admitted): Promise<boolean>;
 }
 
 const PROBLEMS = {
@@ -22,31 +33,85 @@ const PROBLEMS = {
   503: "store-away",
 } as const satisfies Readonly<Record<Refusal["status"], Problem["code"]>>;
 
-/**
- * Creates the access control of a server on an address. Fails with an `AccessError` if the server would serve everybody, and with a
- * `StoreError` if the store does not return the tokens.
- */
-export async function openAccess(of: {
-  /** `host:port` of the server. */
+/** Fails with a {@link Problem} if a viewer may not ask a route. */
+export function demandRole(viewer: Viewer, asker: Asker): void {
+  if (asker === "finance" && !seesAll(viewer))
+    throw new Problem("not-allowed", "this page has data of all teams: only finance and administrators can see it");
+}
+
+/** Creates the access control of a port. Without a store, only the tokens of the configuration exist. */
+export function createAccess(of: {
+  /** `host:port` of the port. */
   readonly listen: string;
-  readonly store: StoreClient;
+  readonly store: StoreClient | undefined;
   readonly configured: readonly ConfiguredToken[];
+  /** The operator's token, `server.metricsToken`. */
+  readonly metricsToken: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-}): Promise<Access> {
-  const { listen, store, configured, clock, logger } = of;
+}): Access & {
+  /** Returns true if a token was ever made. Fails with a `StoreError`. */
+  readonly hasTokens: () => Promise<boolean>;
+} {
+  const { listen, store, configured, metricsToken, clock, logger } = of;
   const tokens = createTokenReader(store, clock, configured);
-  const mode = accessMode({ listen, hasTokens: await tokens.hasTokens() });
-  const authenticate = createAuthenticate({ listen, tokens, throttle: createThrottle(), clock });
-  return {
-    mode,
-    async authenticate({ headers, ip, url }) {
-      const { authorization, cookie, host } = headers;
-      const answer = await authenticate({ authorization, cookie, host, remoteAddress: ip });
-      if ("viewer" in answer) return answer.viewer;
-      const { status, message, reason, tokenId, cause } = answer.refusal;
+  const check = createAuthenticate({ listen, tokens, throttle: createThrottle(), clock });
+  let hadTokens = false;
+
+  /** Returns true if tokens are in force. The last known state counts while the store is away, so that metrics of an outage can be read. */
+  async function areInForce(): Promise<boolean> {
+    try {
+      hadTokens = await tokens.hasTokens();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+    }
+    return hadTokens;
+  }
+
+  async function authenticate({ headers, ip, url }: Admitted, isLogged = true): Promise<Viewer> {
+    const { authorization, cookie, host } = headers;
+    const answer = await check({ authorization, cookie, host, remoteAddress: ip });
+    if ("viewer" in answer) return answer.viewer;
+    const { status, message, reason, tokenId, cause } = answer.refusal;
+    if (isLogged)
       logger.info({ reason, tokenId, err: cause, address: ip, path: url.split("?")[0] }, "a request was refused");
-      throw new Problem(PROBLEMS[status], message);
-    },
+    throw new Problem(PROBLEMS[status], message);
+  }
+
+  async function admitOperator(request: Admitted, isLogged = true): Promise<void> {
+    const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    if (metricsToken !== undefined && equalSecrets(given, metricsToken)) return;
+    if (!(await areInForce())) {
+      if (metricsToken !== undefined)
+        throw new Problem("not-authenticated", "the bearer token of server.metricsToken is needed");
+      if (!isLoopback(listen)) return;
+    }
+    if (!mayAdminister(await authenticate(request, isLogged)))
+      throw new Problem("not-allowed", "only an administrator, or a program with server.metricsToken, can see this");
+  }
+
+  async function admit(request: Admitted, asker: Asker): Promise<Viewer | undefined> {
+    if (asker === "anyone") return undefined;
+    if (asker === "operator") {
+      await admitOperator(request);
+      return undefined;
+    }
+    const viewer = await authenticate(request);
+    demandRole(viewer, asker);
+    return viewer;
+  }
+
+  return {
+    hasTokens: tokens.hasTokens,
+    authenticate: (request) => authenticate(request),
+    admit,
+    isOperator: (request) =>
+      admitOperator(request, false).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Problem) return false;
+          throw error;
+        },
+      ),
   };
 }

@@ -66,7 +66,7 @@ export function createAnswers(ledgerVersions: LedgerVersions, remembered: Rememb
     reply: FastifyReply,
     make: () => Promise<Body>,
   ): Promise<FastifyReply> {
-    const key = `${keyOf(request.viewer)} ${request.url}`;
+    const key = `${JSON.stringify(request.viewer)} ${request.url}`;
     const etag = `"${createHash("sha256").update(`${ledgerVersion} ${key}`).digest("base64url").slice(0, 22)}"`;
     void reply
       .header("etag", etag)
@@ -101,7 +101,7 @@ export function createAnswers(ledgerVersions: LedgerVersions, remembered: Rememb
   };
 }
 
-/** Returns the part of a viewer on which an answer depends: the role and the teams. */
+/** Returns the part of a viewer on which figures depend: the role and the teams. Pages have the name too. */
 function keyOf({ role, teams }: Viewer): string {
   return JSON.stringify([role, teams]);
 }

@@ -2,6 +2,8 @@
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
+  /** The same for Fastify. */
+  readonly statusCode: number;
   readonly title: string;
   /** The wrong parameters, each with a sentence. */
   readonly errors: readonly ProblemDetail[];
@@ -12,6 +14,7 @@ export class Problem extends Error {
     this.name = "Problem";
     this.code = code;
     this.status = status;
+    this.statusCode = status;
     this.title = title;
     this.errors = errors;
   }

@@ -4,28 +4,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors, serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { StoreError } from "../../runtime/store/store-error.ts";
-import type { Viewer } from "../access/viewer.ts";
 import { PdfError } from "../format/pdf.ts";
 import { TooManyGroupsError } from "../report/groups.ts";
 import { Problem, PROBLEM_TYPE, problemDocument } from "./problem.ts";
 
-declare module "fastify" {
-  interface FastifyRequest {
-    /** The viewer of the request. */
-    viewer: Viewer;
-  }
-  interface FastifyContextConfig {
-    /** True if the route needs no authentication. */
-    isPublic?: true;
-  }
-}
-
-/** Returns the viewer of a request, or fails with a {@link Problem}. */
-export type Authenticate = (request: Pick<FastifyRequest, "headers" | "ip" | "url">) => Promise<Viewer>;
-
 /** The options of a prepared server. */
 export interface ServerOptions {
-  readonly authenticate: Authenticate;
   readonly logger: Logger;
   /** The limit of requests of one address. */
   readonly requestsPerMinute: number;
@@ -34,12 +18,11 @@ export interface ServerOptions {
 }
 
 /**
- * Prepares a server for the routes of `reports/`. The server authenticates a request before it answers. Parameters are validated by their
- * schemas. Failures are problem+json documents. Every answer has the headers that isolate a page.
+ * Prepares a guarded server for the routes of `reports/`. Parameters are validated by their schemas. Failures are problem+json documents. Every answer has the headers that isolate a page.
  */
 export async function prepareServer(
   server: FastifyInstance,
-  { authenticate, logger, requestsPerMinute, problemPage }: ServerOptions,
+  { logger, requestsPerMinute, problemPage }: ServerOptions,
 ): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -64,10 +47,6 @@ export async function prepareServer(
     max: requestsPerMinute,
     timeWindow: 60_000,
     errorResponseBuilder: (_, { after }) => new Problem("too-many-requests", `ask again in ${after}`),
-  });
-  server.decorateRequest("viewer");
-  server.addHook("onRequest", async (request) => {
-    if (request.routeOptions.config.isPublic !== true) request.viewer = await authenticate(request);
   });
   server.setNotFoundHandler((request) => {
     throw new Problem("not-found", `${request.method} ${request.url.split("?")[0]} does not exist on this server`);

@@ -76,7 +76,15 @@ const job = (sources: ConfigSources) =>
         })
         .optional()
         .describe("Prometheus file_sd files, JSON or YAML."),
-      http: list(z.strictObject({ url: webAddress, refresh: duration("1s", "1h").prefault("1m") }))
+      http: list(
+        z.strictObject({
+          url: webAddress,
+          refresh: duration("1s", "1h").prefault("1m"),
+          credentials: credentials(sources)
+            .optional()
+            .describe("The credentials for this URL. Default: the credentials of the job."),
+        }),
+      )
         .default([])
         .describe("Prometheus HTTP service discovery."),
       kubernetes: z
@@ -230,11 +238,13 @@ export function createConfigSchema(sources: ConfigSources) {
           moneyOnMetrics: flag
             .default(true)
             .describe(
-              "Adds the cost of pods, GPUs and teams to `/metrics` and `/metrics/gpu`. All readers of these pages see it.",
+              "Adds the cost of pods, GPUs and teams to `/metrics`, `/metrics/gpu` and `/api/status`. All readers of these pages see it.",
             ),
           metricsToken: secret(sources)
             .optional()
-            .describe("The bearer token that `/metrics` and `/metrics/gpu` require. Default: no token."),
+            .describe(
+              "The bearer token for `/metrics`, `/metrics/gpu` and `/api/status`. Without it, only administrators can read them if there are tokens.",
+            ),
           trustProxy: list(network)
             .default([])
             .describe(

@@ -1,7 +1,8 @@
 import type { AddressInfo } from "node:net";
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { demandMetricsToken } from "./metrics-token.ts";
+
+const TEXT = "text/plain; charset=utf-8";
 
 /** The content of the server. Each function is called for a request. */
 export interface ServerViews {
@@ -13,10 +14,17 @@ export interface ServerViews {
   readonly notReady: () => readonly string[];
   /** Returns the demo fleet's exporters, if there is a demo fleet. */
   readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
-  /** The token for the metrics, including added routes below `/metrics`; undefined if none is needed. */
-  readonly metricsToken: string | undefined;
+  readonly guard: RouteGuard;
   /** Addresses and networks of trusted proxies, whose forwarded addresses are used; none if absent. */
   readonly trustProxy?: readonly string[];
+}
+
+/** The access control of the server's routes. */
+export interface RouteGuard {
+  /** Guards every route that is added afterwards. */
+  readonly guardRoutes: (server: FastifyInstance) => void;
+  /** Returns true if a request may see the reasons why the program is not ready. */
+  readonly isOperator: (request: FastifyRequest) => Promise<boolean>;
 }
 
 /** A listening server. */
@@ -52,27 +60,35 @@ export async function startStatusServer(
     forceCloseConnections: true,
     trustProxy: [...(views.trustProxy ?? [])],
   });
-  demandMetricsToken(server, views.metricsToken);
+  views.guard.guardRoutes(server);
   server.get("/healthz", () => "ok\n");
-  server.get("/readyz", (_, reply) => {
+  server.get("/readyz", async (request, reply) => {
     const reasons = views.notReady();
-    return reasons.length === 0 ? "ready\n" : reply.code(503).send(`${reasons.join("\n")}\n`);
+    if (reasons.length === 0) return "ready\n";
+    const shown = (await views.guard.isOperator(request)) ? reasons : ["not ready"];
+    return reply.code(503).send(`${shown.join("\n")}\n`);
   });
   server.get("/metrics", async (_, reply) => {
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await views.metrics());
   });
   server.get("/api/status", () => views.status());
-  // Prometheus' HTTP service discovery, so that a Prometheus can scrape the demo fleet too.
-  server.get("/api/demo/targets", () =>
-    (views.demoTargets?.() ?? []).map(({ url, node }) => {
-      const { protocol, host, pathname } = new URL(url);
-      return { targets: [host], labels: { __scheme__: protocol.slice(0, -1), __metrics_path__: pathname, node } };
-    }),
-  );
+  const { demoTargets } = views;
+  if (demoTargets !== undefined) {
+    // Prometheus' HTTP service discovery, so that a Prometheus can scrape the demo fleet too.
+    server.get("/api/demo/targets", () =>
+      demoTargets().map(({ url, node }) => {
+        const { protocol, host, pathname } = new URL(url);
+        return { targets: [host], labels: { __scheme__: protocol.slice(0, -1), __metrics_path__: pathname, node } };
+      }),
+    );
+  }
   addRoutes?.(server);
-  server.setErrorHandler((error, request, reply) => {
+  server.setErrorHandler((error: Error & { readonly statusCode?: number }, request, reply) => {
+    const { statusCode = 500, message } = error;
+    if (statusCode === 401) void reply.header("www-authenticate", 'Bearer realm="gpu-ledger"');
+    if (statusCode < 500 || statusCode === 503) return reply.code(statusCode).type(TEXT).send(`${message}\n`);
     logger.error({ err: error, url: request.url }, "a request failed");
-    return reply.code(500).send({ error: "internal error; see the log" });
+    return reply.code(500).type(TEXT).send("internal error; see the log\n");
   });
   const { host, port } = splitAddress(listen);
   try {

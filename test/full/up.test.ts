@@ -46,15 +46,21 @@ describe("gpu-ledger up", () => {
     });
   }
 
-  const statusOf = (address: string): Promise<SystemStatus> => getJson(`${address}/api/status`);
+  const statusOf = async (address: string, authorization = ""): Promise<SystemStatus> => {
+    const answer = await fetch(`${address}/api/status`, { headers: { authorization } });
+    return (await answer.json()) as SystemStatus;
+  };
 
   /** Waits until rows are stored; returns the address and the ids of the parts' processes. */
-  async function untilItStores(up: RunningCommand): Promise<{ address: string; ids: Record<string, number> }> {
+  async function untilItStores(
+    up: RunningCommand,
+    authorization?: string,
+  ): Promise<{ address: string; ids: Record<string, number> }> {
     const address = await up.address();
     await expect
-      .poll(async () => (await statusOf(address)).processor?.rowsStored, { timeout: 20_000 })
+      .poll(async () => (await statusOf(address, authorization)).processor?.rowsStored, { timeout: 20_000 })
       .toBeGreaterThan(0);
-    const { processes } = await statusOf(address);
+    const { processes } = await statusOf(address, authorization);
     return { address, ids: Object.fromEntries(Object.entries(processes).map(([part, { id }]) => [part, id!])) };
   }
 
@@ -89,13 +95,13 @@ describe("gpu-ledger up", () => {
     const listen = `127.0.0.1:${await freePort()}`;
     const file = configuration(listen, { metricsToken: { env: "METRICS_TOKEN" } });
     const up = folder.start(["up", "--config", file], { env: { METRICS_TOKEN: "of-metrics" } });
-    const { address } = await untilItStores(up);
+    const { address } = await untilItStores(up, "Bearer of-metrics");
     const statusesOf = (authorization: string): Promise<readonly number[]> => {
       const ask = async (path: string) => (await fetch(`${address}${path}`, { headers: { authorization } })).status;
-      return Promise.all(["/metrics", "/metrics/gpu", "/readyz"].map(ask));
+      return Promise.all(["/metrics", "/metrics/gpu", "/api/status", "/readyz"].map(ask));
     };
-    expect(await statusesOf("Bearer of-metrics")).toEqual([200, 200, 200]);
-    expect(await statusesOf("Bearer wrong")).toEqual([401, 401, 200]);
+    expect(await statusesOf("Bearer of-metrics")).toEqual([200, 200, 200, 200]);
+    expect(await statusesOf("Bearer wrong")).toEqual([401, 401, 401, 200]);
     const plain = configuration(listen);
     const made = await folder.run(["token", "create", "ops", "--role", "administrator", "--config", plain]);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^gpul_/) as unknown });
@@ -110,7 +116,9 @@ describe("gpu-ledger up", () => {
         ),
       );
     await expect.poll(() => pagesOf(""), { timeout: 20_000 }).toEqual([401, 401]);
-    expect(await pagesOf(`Bearer ${made.stdout.trim().split("\n")[0]}`)).toEqual([200, 200]);
+    const administrator = `Bearer ${made.stdout.trim().split("\n")[0]}`;
+    expect(await pagesOf(administrator)).toEqual([200, 200]);
+    expect(await statusesOf(administrator)).toEqual([200, 200, 200, 200]);
     const { stdout, stderr } = await up.end("SIGTERM");
     expect(stdout + stderr).not.toMatch(/gpul_|of-metrics/);
   });

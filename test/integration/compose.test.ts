@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ADMIN_TOKEN, ADMIN_TOKEN_HASH, makeSecrets, SECRETS } from "../../cli/generate/secrets.ts";
+import { createPortAccess } from "../../services/port-access.ts";
 import { startStatusServer } from "../../runtime/telemetry/server.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { mountedFrom, readComposeFile } from "../support/compose.ts";
@@ -92,18 +93,19 @@ describe("the health check of the program's services", () => {
 
   it("passes for a ready server, and fails for a server that is not ready or not there", async () => {
     const reasons: string[] = [];
+    const server = { listen: "127.0.0.1:0", metricsToken: "secret", access: { tokens: [] } };
     const views = {
       status: () => Promise.resolve({}),
       metrics: () => Promise.resolve(""),
       notReady: () => reasons,
-      metricsToken: "secret",
+      guard: createPortAccess("collector", server, { logger: silent }),
     };
-    const server = await startStatusServer("127.0.0.1:0", views, silent);
-    expect(await exitCodeAt(server.url)).toBe(0);
+    const running = await startStatusServer(server.listen, views, silent);
+    expect(await exitCodeAt(running.url)).toBe(0);
     reasons.push("Kafka is away");
-    expect(await exitCodeAt(server.url)).toBe(1);
-    await server.stop();
-    expect(await exitCodeAt(server.url)).toBe(1);
+    expect(await exitCodeAt(running.url)).toBe(1);
+    await running.stop();
+    expect(await exitCodeAt(running.url)).toBe(1);
   });
 });
 

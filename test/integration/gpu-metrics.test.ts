@@ -12,6 +12,7 @@ import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/me
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
+import { createPortAccess } from "../../services/port-access.ts";
 import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
 import { ADAPTER_VALUES, SCALED_OBJECT } from "../support/autoscaling-shapes.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
@@ -46,7 +47,12 @@ owners: { team: [{ podLabel: team }] }`,
     const address = { url: store.url, ...store.user, database: "gpus" };
     role = await startProcessorRole(config, address, silent, () => {});
     const metrics = () => role.registry.metrics();
-    const views = { status: role.status, metrics, notReady: () => [], metricsToken: undefined };
+    const views = {
+      status: role.status,
+      metrics,
+      notReady: () => [],
+      guard: createPortAccess("processor", { listen: "127.0.0.1:0", access: { tokens: [] } }, { logger: silent }),
+    };
     server = await startStatusServer("127.0.0.1:0", views, silent, (routes) =>
       addGpuMetrics(routes, role.writeGpuPage, silent),
     );

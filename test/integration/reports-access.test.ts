@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import Fastify, { type FastifyInstance } from "fastify";
-import { openAccess } from "../../reports/server/access.ts";
 import { createToken, revokeToken } from "../../reports/access/tokens.ts";
+import { accessMode } from "../../reports/access/mode.ts";
 import { addReports } from "../../reports/routes.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { createPortAccess } from "../../services/port-access.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -23,7 +23,8 @@ describe("the access control of the reports' server", () => {
       url,
       headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
     });
-  const open = (listen: string) => openAccess({ listen, store, configured: [], clock: systemClock, logger });
+  const portOn = (listen: string) => createPortAccess("server", { listen, access: { tokens: [] } }, { store, logger });
+  const modeOn = async (listen: string) => accessMode({ listen, hasTokens: await portOn(listen).hasTokens() });
   async function make(
     name: string,
     request: { role: "viewer" | "finance"; teams: readonly string[] },
@@ -43,13 +44,13 @@ describe("the access control of the reports' server", () => {
   });
 
   it("is open on a loopback address while there is no token, and on no other address", async () => {
-    expect(await open("127.0.0.1:8080")).toMatchObject({ mode: "open" });
-    await expect(open("0.0.0.0:8080")).rejects.toThrow("refuses to start without authentication");
+    expect(await modeOn("127.0.0.1:8080")).toBe("open");
+    await expect(modeOn("0.0.0.0:8080")).rejects.toThrow("refuses to start without authentication");
     await make("finance's", { role: "finance", teams: [] });
     await make("vision's", { role: "viewer", teams: ["vision"] });
     await make("old", { role: "finance", teams: [] }, Date.now() - 1);
-    const access = await open("0.0.0.0:8080");
-    expect(access).toMatchObject({ mode: "tokens" });
+    expect(await modeOn("0.0.0.0:8080")).toBe("tokens");
+    const access = portOn("0.0.0.0:8080");
     const config = parseConfig("", { source: "the test", folder: ".", env: {} });
     server = Fastify();
     const ledger = ledgerOf(config);
@@ -66,6 +67,7 @@ describe("the access control of the reports' server", () => {
       isDemo: false,
       now: Date.now,
     };
+    access.guardRoutes(server);
     await addReports(server, of);
     await server.ready();
   });

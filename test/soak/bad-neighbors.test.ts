@@ -56,8 +56,8 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
     stack = await startStack({
       steady: true,
       history: `${PAST_HOURS}h`,
-      async surround(demo, data) {
-        cluster = await startTroubledCluster({ folder, chance, exporters: await exportersOf(demo) });
+      async surround(demo, data, metricsToken) {
+        cluster = await startTroubledCluster({ folder, chance, exporters: await exportersOf(demo, metricsToken) });
         return {
           [join(data, "demo-kubeconfig.json")]: cluster.kubeconfig,
           "  jobs:\n": `  jobs:\n    - { name: hostile, targets: ["${hostile.url}"] }\n`,
@@ -200,8 +200,11 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
 });
 
 /** The demo's exporters, from its list of targets for Prometheus. */
-async function exportersOf(demo: string): Promise<readonly { readonly url: string; readonly node: string }[]> {
-  const answer = await fetch(`http://${demo}/api/demo/targets`);
+async function exportersOf(
+  demo: string,
+  token: string,
+): Promise<readonly { readonly url: string; readonly node: string }[]> {
+  const answer = await fetch(`http://${demo}/api/demo/targets`, { headers: { authorization: `Bearer ${token}` } });
   const groups = (await answer.json()) as readonly {
     readonly targets: readonly [string];
     readonly labels: Readonly<Record<string, string>>;

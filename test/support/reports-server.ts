@@ -2,6 +2,9 @@ import Fastify, { type FastifyInstance, type LightMyRequestResponse } from "fast
 import { pino } from "pino";
 import { OPEN, type Viewer } from "../../reports/access/viewer.ts";
 import { addReports, type ReportsOptions } from "../../reports/routes.ts";
+import { demandRole } from "../../reports/server/access.ts";
+import { guardRoutes } from "../../reports/server/guard.ts";
+import { portOf } from "../../reports/server/route-table.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -41,13 +44,19 @@ export async function createReportsServer(
     close: () => fastify.close(),
   };
   const parsed = parseConfig(config, { source: "the test", folder: ".", env: {} });
+  guardRoutes(fastify, portOf("server"), {
+    admit(_, asker) {
+      demandRole(server.viewer, asker);
+      return Promise.resolve(server.viewer);
+    },
+  });
   await addReports(fastify, {
     store,
     ledger: ledgerOf(parsed),
     focus: parsed.focus,
     deliveries: parsed.deliveries,
     rules: "",
-    access: { mode: "open", authenticate: () => Promise.resolve(server.viewer) },
+    access: { authenticate: () => Promise.resolve(server.viewer) },
     logger: pino({ level: "silent" }),
     version: "0.0.0",
     isDemo: false,

@@ -51,8 +51,8 @@ export interface StackOptions {
   readonly steady?: boolean;
   /** The demo's past; a week by default. */
   readonly history?: string;
-  /** Called with the demo's address and data folder when the demo answers. Returns replacements for the other programs' configurations. */
-  readonly surround?: (demo: string, folder: string) => Promise<Readonly<Record<string, string>>>;
+  /** Called with the demo's address, data folder and metrics token when the demo answers. Returns replacements for the other programs' configurations. */
+  readonly surround?: (demo: string, folder: string, metricsToken: string) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** Starts the whole stack, without data of an earlier one. */
@@ -139,7 +139,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(() => prometheus.stop());
     // The collector reads the demo's kubeconfig, so it starts when the demo is healthy.
     await start("demo");
-    surroundings = (await surround?.(address("demo"), join(folder.path, "demo"))) ?? {};
+    surroundings =
+      (await surround?.(
+        address("demo"),
+        join(folder.path, "demo"),
+        readFileSync(join(secrets, "metrics-token"), "utf8"),
+      )) ?? {};
     await Promise.all(PROGRAMS.filter((name) => name !== "demo").map(start));
     return {
       broker,

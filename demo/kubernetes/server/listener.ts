@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { isForeignHost } from "../../../runtime/http/loopback.ts";
 
 /** A port that can close and open again. */
 export interface Listener {
@@ -10,7 +11,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Creates a closed listener on an address. It passes requests on. */
+/** Creates a closed listener on an address. It passes requests on, except those of other sites ({@link isForeignHost}). */
 export function createListener(
   address: string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -24,7 +25,10 @@ export function createListener(
     },
     async open() {
       if (server !== undefined) return;
-      const opening = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, handle);
+      const opening = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, (request, response) => {
+        if (isForeignHost(address, request.headers.host)) response.writeHead(403).end();
+        else handle(request, response);
+      });
       opening.on("connection", (socket) => {
         sockets.add(socket);
         socket.setNoDelay(true);

@@ -1,7 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { render } from "preact-render-to-string";
-import type { Viewer } from "../../access/viewer.ts";
-import { seesAll } from "../../access/viewer.ts";
+import { OPEN, seesAll, type Viewer } from "../../access/viewer.ts";
 
 /** The properties of every page: the server and the viewer. */
 export interface Shell {
@@ -10,8 +9,6 @@ export interface Shell {
   readonly isDemo: boolean;
   /** Undefined if the viewer is unknown. */
   readonly viewer: Viewer | undefined;
-  /** True if viewers log in with tokens and can log out. */
-  readonly hasLogin: boolean;
   /** The path of the page. It is marked in the navigation. */
   readonly path: string;
   /** Addresses of the style and the script. They contain hashes. */
@@ -40,7 +37,7 @@ export function pageHtml(shell: Shell, title: string, content: VNode): string {
 }
 
 function Page({ shell, title, children }: PageProps): VNode {
-  const { version, isDemo, viewer, hasLogin, path, assets } = shell;
+  const { version, isDemo, viewer, path, assets } = shell;
   const pages = viewer === undefined ? [] : PAGES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
   return (
     <html lang="en">
@@ -73,7 +70,7 @@ function Page({ shell, title, children }: PageProps): VNode {
                 ))}
               </ul>
             </nav>
-            {hasLogin && viewer !== undefined && (
+            {viewer !== undefined && viewer !== OPEN && (
               <form method="post" action="/logout">
                 <button type="submit">Log out {viewer.name}</button>
               </form>

@@ -9,6 +9,7 @@ import { constants, createGzip } from "node:zlib";
 
 import type { Logger } from "pino";
 
+import { isForeignHost } from "../../http/loopback.ts";
 import { authenticate, type StoreUser } from "./credentials.ts";
 import { AdapterError, adapterErrorOf, httpStatusOf, renderAdapterError } from "./adapter-error.ts";
 import { readClaimedUser, readStatementRequest } from "./http-request.ts";
@@ -75,6 +76,8 @@ async function answer(message: IncomingMessage, response: ServerResponse, parts:
   response.setHeader("X-ClickHouse-Server-Display-Name", "gpu-ledger-embedded");
   response.setHeader("X-ClickHouse-Timezone", "UTC");
   try {
+    if (isForeignHost(loopback, message.headers.host))
+      throw new AdapterError(516, "This store serves only this machine");
     const url = requestUrl(message.url ?? "/");
     response.setHeader("X-ClickHouse-Query-Id", queryIdOf(url));
     if (url.pathname === "/ping" || url.pathname === "/replicas_status") {

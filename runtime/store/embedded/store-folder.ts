@@ -13,6 +13,8 @@ export interface StoreFolder {
   readonly configFile: string;
   readonly usersFile: string;
   readonly credentialsFile: string;
+  /** The address of the running store, for commands on this machine. */
+  readonly addressFile: string;
 }
 
 /** Returns the paths inside `folder`. Creates nothing. */
@@ -25,6 +27,7 @@ export function storeFolder(folder: string): StoreFolder {
     configFile: join(root, "config", "config.xml"),
     usersFile: join(root, "config", "users.xml"),
     credentialsFile: join(root, "credentials.json"),
+    addressFile: join(root, "address"),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Keeps the embedded store running: starts its process, restarts it when it dies, and stops it. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 
 import type { Logger } from "pino";
 
@@ -72,8 +73,12 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
     onStartFailed: (error) => logger.error({ err: error }, "the embedded store could not be started again"),
   });
 
+  const url = `http://127.0.0.1:${port}`;
+  const { addressFile } = storeFolder(options.folder);
+  writeFileSync(addressFile, url, { mode: 0o600 });
+
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     version,
     user,
     get restarts() {
@@ -82,7 +87,10 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
     get processId() {
       return kept.current?.processId;
     },
-    stop: () => kept.stop(),
+    async stop() {
+      rmSync(addressFile, { force: true });
+      await kept.stop();
+    },
   };
 }
 

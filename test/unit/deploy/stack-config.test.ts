@@ -148,7 +148,10 @@ describe("the stack's Prometheus", () => {
     expect(
       found.flatMap(({ http_sd_configs = [], dns_sd_configs = [] }) => [...http_sd_configs, ...dns_sd_configs]),
     ).toEqual([
-      { url: `http://demo:${portOf("demo")}/api/demo/targets` },
+      {
+        url: `http://demo:${portOf("demo")}/api/demo/targets`,
+        authorization: { credentials_file: "/run/gpu-ledger/metrics-token" },
+      },
       { names: ["demo"], type: "A", port: Number(portOf("demo")) },
     ]);
     const files = found.flatMap(({ file_sd_configs = [] }) => file_sd_configs.flatMap((each) => each.files));

@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import pino from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { addGpuMetrics, addRemoteGpuMetrics, type WriteGpuPage } from "../../../services/gpu-metrics.ts";
+import { createPortAccess } from "../../../services/port-access.ts";
 import { startStatusServer, type StatusServer } from "../../../runtime/telemetry/server.ts";
 
 const silent = pino({ level: "silent" });
@@ -17,19 +18,23 @@ afterEach(async () => {
 type Routes = NonNullable<Parameters<typeof startStatusServer>[3]>;
 
 async function serve(addRoutes: Routes, metricsToken?: string): Promise<string> {
-  const server = await startStatusServer("127.0.0.1:0", { ...VIEWS, metricsToken }, silent, addRoutes);
+  const listen = "127.0.0.1:0";
+  const guard = createPortAccess("processor", { listen, metricsToken, access: { tokens: [] } }, { logger: silent });
+  const server = await startStatusServer(listen, { ...VIEWS, guard }, silent, addRoutes);
   servers.push(server);
   return `${server.url}/metrics/gpu`;
 }
 
+/** The bearer token of the port between the processes of `up`. */
+const SECRET = "of the port";
 /** A page that names its cluster. */
 const page: WriteGpuPage = (cluster, sink) => sink(Buffer.from(`page{cluster="${cluster ?? "all"}"} 1\n`));
 const servePage = (write: WriteGpuPage = page, token?: string): Promise<string> =>
   serve((routes) => addGpuMetrics(routes, write, silent), token);
 /** The same page behind the server of another process. */
 async function serveRemote(write: WriteGpuPage = page, token?: string): Promise<string> {
-  const near = new URL(await servePage(write, token));
-  return serve((routes) => addRemoteGpuMetrics(routes, () => near.origin), token);
+  const near = new URL(await servePage(write, SECRET));
+  return serve((routes) => addRemoteGpuMetrics(routes, SECRET, () => near.origin), token);
 }
 
 /** A raw answer from the connection. */
@@ -150,15 +155,16 @@ describe.each([
 
   it("serves its health without the token", async () => {
     const { origin } = new URL(await start(undefined, "the metrics' token"));
-    for (const path of ["/healthz", "/readyz", "/api/status"]) expect((await get(`${origin}${path}`)).status).toBe(200);
+    for (const path of ["/healthz", "/readyz"]) expect((await get(`${origin}${path}`)).status).toBe(200);
+    expect((await get(`${origin}/api/status`)).status).toBe(401);
   });
 });
 
 describe("/metrics/gpu of the server of `up`", () => {
   it("answers that the processor has not reported, or that it does not answer", async () => {
-    const unknown = await get(await serve((routes) => addRemoteGpuMetrics(routes, () => undefined)));
+    const unknown = await get(await serve((routes) => addRemoteGpuMetrics(routes, SECRET, () => undefined)));
     expect([unknown.status, String(unknown.body)]).toEqual([503, "the processor has not reported yet\n"]);
-    const gone = await get(await serve((routes) => addRemoteGpuMetrics(routes, () => "http://127.0.0.1:1")));
+    const gone = await get(await serve((routes) => addRemoteGpuMetrics(routes, SECRET, () => "http://127.0.0.1:1")));
     expect([gone.status, String(gone.body)]).toEqual([503, "the processor does not answer\n"]);
   });
 });

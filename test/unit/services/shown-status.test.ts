@@ -5,10 +5,9 @@ import { shownStatus } from "../../../services/shown-status.ts";
 const status = { rowsStored: 1, month: { month: "2026-03" } } as unknown as ProcessorStatus;
 
 it.each([
-  [{ moneyOnMetrics: true, metricsToken: undefined }, "2026-03"],
-  [{ moneyOnMetrics: false, metricsToken: undefined }, undefined],
-  [{ moneyOnMetrics: true, metricsToken: "a token" }, undefined],
-])("With %o the public status has the month: %s", (server, month) => {
-  expect(shownStatus(status, server).month?.month).toBe(month);
-  expect(shownStatus(status, server).rowsStored).toBe(1);
+  [true, "2026-03"],
+  [false, undefined],
+])("with moneyOnMetrics %s, the status has the costs of the month %s", (moneyOnMetrics, month) => {
+  expect(shownStatus(status, { moneyOnMetrics }).month?.month).toBe(month);
+  expect(shownStatus(status, { moneyOnMetrics }).rowsStored).toBe(1);
 });

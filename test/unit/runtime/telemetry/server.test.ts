@@ -7,7 +7,7 @@ const VIEWS = {
   status: () => Promise.resolve({}),
   metrics: () => Promise.resolve(""),
   notReady: () => [],
-  metricsToken: undefined,
+  guard: { guardRoutes: () => {}, isOperator: () => Promise.resolve(true) },
 };
 const servers: StatusServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));

@@ -1,0 +1,23 @@
+import { createAccess } from "../reports/server/access.ts";
+import { guardRoutes } from "../reports/server/guard.ts";
+import { portOf, type Port } from "../reports/server/route-table.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import type { RouteGuard } from "../runtime/telemetry/server.ts";
+import type { Logger } from "pino";
+
+/** The access control of a port with its guard. */
+export type PortAccess = ReturnType<typeof createAccess> & RouteGuard;
+
+/** Creates the access control of a port by its table of routes. Without a store, only the tokens of the configuration exist. */
+export function createPortAccess(
+  name: Port["name"],
+  server: Pick<Config["server"], "listen" | "access"> & { readonly metricsToken?: string | undefined },
+  of: { readonly logger: Logger; readonly store?: StoreClient },
+): PortAccess {
+  const { listen, metricsToken, access: given } = server;
+  const { logger, store } = of;
+  const access = createAccess({ listen, store, configured: given.tokens, metricsToken, clock: systemClock, logger });
+  return { ...access, guardRoutes: (fastify) => guardRoutes(fastify, portOf(name), access) };
+}

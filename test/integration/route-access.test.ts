@@ -1,0 +1,155 @@
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createToken } from "../../reports/access/tokens.ts";
+import { askerOf, portOf, PORTS, type Asker, type Port } from "../../reports/server/route-table.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
+import { addGpuMetrics } from "../../services/gpu-metrics.ts";
+import { createPortAccess } from "../../services/port-access.ts";
+import { openReports } from "../../services/reports.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+const METRICS_TOKEN = "of Prometheus";
+const logger = pino({ level: "silent" });
+const config = parseConfig("", { source: "the test", folder: ".", env: {} });
+const server = { ...config.server, listen: "127.0.0.1:0", metricsToken: METRICS_TOKEN };
+
+/** Who asks in these tests, with the routes that are for them. */
+const CLIENTS: Readonly<Record<string, readonly Asker[]>> = {
+  nobody: ["anyone"],
+  "a wrong token": ["anyone"],
+  Prometheus: ["anyone", "operator"],
+  viewer: ["anyone", "viewer"],
+  finance: ["anyone", "viewer", "finance"],
+  administrator: ["anyone", "operator", "viewer", "finance"],
+};
+
+describe("the ports of the program, with tokens in force", () => {
+  let store: StoreClient;
+  const servers = new Map<Port["name"], StatusServer>();
+  const tokens: Record<string, string> = { "a wrong token": `gpul_${"A".repeat(43)}`, Prometheus: METRICS_TOKEN };
+
+  const views = (name: Port["name"]) => ({
+    status: () => Promise.resolve({}),
+    metrics: () => Promise.resolve(""),
+    notReady: () => ["Kafka does not answer at kafka-1.internal"],
+    guard: createPortAccess(name, server, { store, logger }),
+  });
+  const gpuMetrics: Parameters<typeof startStatusServer>[3] = (routes) =>
+    addGpuMetrics(routes, (_, sink) => sink(Buffer.from("")), logger);
+
+  beforeAll(async () => {
+    store = await createTestDatabase("route_access");
+    for (const [role, teams] of [
+      ["viewer", ["vision"]],
+      ["finance", []],
+      ["administrator", []],
+    ] as const) {
+      const request = { name: role, role, teams, expiresMillis: undefined };
+      tokens[role] = (await createToken(store, request, { by: "ops", why: "" }, Date.now())).text;
+    }
+    const reports = await openReports({ ...config, server }, { store, version: "0", isDemo: false, logger });
+    const start = async (name: Port["name"], of: object, add: Parameters<typeof startStatusServer>[3]) =>
+      servers.set(name, await startStatusServer(server.listen, { ...views(name), ...of }, logger, add));
+    await start("server", { guard: reports.guard, demoTargets: () => [] }, (routes) => {
+      gpuMetrics(routes);
+      reports.addRoutes(routes);
+    });
+    await start("processor", {}, gpuMetrics);
+    await start("processor of up", {}, gpuMetrics);
+    await start("collector", {}, undefined);
+    await start("demo", { demoTargets: () => [] }, (routes) => {
+      routes.get("/api/demo/kube-state-metrics", () => "");
+    });
+  });
+  afterAll(async () => {
+    for (const each of servers.values()) await each.stop();
+    await store.close();
+  });
+
+  const ask = (name: Port["name"], path: string, client: string, init: RequestInit = {}): Promise<Response> => {
+    const token = tokens[client];
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return fetch(`${servers.get(name)!.url}${path}`, { ...init, headers, redirect: "manual" });
+  };
+
+  /** The path of a file in a folder of the table. */
+  async function pathOf(name: Port["name"], route: string): Promise<string> {
+    if (!route.endsWith("*")) return route;
+    if (route.startsWith("/api")) return route.replace("*", "static/index.html");
+    return /\/assets\/[^"]+/.exec(await (await ask(name, "/login", "nobody")).text())![0];
+  }
+
+  // The form of /login answers 401 for a wrong token in it: reports-access.test.ts.
+  const walks = PORTS.flatMap(({ name, routes }) =>
+    Object.entries(routes).filter(([route]) => route !== "POST /login").flatMap(([route, asker]) =>
+      Object.keys(CLIENTS).map((client) => ({ name, route, asker, client })),
+    ),
+  );
+
+  it.each(walks)("$route of the port $name is for $asker: $client", async ({ name, route, asker, client }) => {
+    const [method, path] = route.split(" ") as [string, string];
+    const { status } = await ask(name, await pathOf(name, path), client, { method });
+    // After many wrong tokens, another one is 429.
+    const isAdmitted = ![401, 403, 429].includes(status);
+    expect({ isAdmitted, exists: status !== 404 }).toEqual({
+      isAdmitted: CLIENTS[client]!.includes(asker),
+      exists: true,
+    });
+  });
+  });
+
+  it("do not exist for nobody: a path that is not there is refused as the reports are", async () => {
+    expect((await ask("server", "/nothing", "nobody")).status).toBe(401);
+    expect((await ask("server", "/nothing", "viewer")).status).toBe(404);
+    expect((await ask("collector", "/nothing", "nobody")).status).toBe(404);
+  });
+
+  it.each(["server", "processor", "collector"] as const)(
+    "show why the %s is not ready to an operator alone",
+    async (name) => {
+      for (const [client, text] of [
+        ["nobody", "not ready\n"],
+        ["viewer", "not ready\n"],
+        ["Prometheus", "Kafka does not answer at kafka-1.internal\n"],
+        ["administrator", "Kafka does not answer at kafka-1.internal\n"],
+      ] as const) {
+        const answer = await ask(name, "/readyz", client);
+        expect([client, answer.status, await answer.text()]).toEqual([client, 503, text]);
+      }
+    },
+  );
+
+  it("refuse to serve a route that is not in the table", async () => {
+    const add = startStatusServer(server.listen, views("collector"), logger, (routes) => {
+      routes.get("/debug", () => "secrets");
+    });
+    await expect(add).rejects.toThrow("GET /debug is not in the table of the port collector");
+  });
+});
+
+describe("the ports of the program, without any token", () => {
+  const open = (listen: string) => createPortAccess("collector", { listen, access: { tokens: [] } }, { logger });
+  const request = (host: string) => ({ headers: { host }, ip: "127.0.0.1", url: "/metrics" });
+
+  it("serve this machine on a loopback address, and no page of another site", async () => {
+    await expect(open("127.0.0.1:80").admit(request("localhost:80"), "operator")).resolves.toBeUndefined();
+    await expect(open("127.0.0.1:80").admit(request("evil.example"), "operator")).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+
+  it("serve the network if they listen on it", async () => {
+    await expect(open("0.0.0.0:80").admit(request("10.0.0.7:80"), "operator")).resolves.toBeUndefined();
+  });
+});
+
+describe("the table of routes", () => {
+  it("has one rule for HEAD and GET, and for the files of a folder", () => {
+    expect(askerOf(portOf("server"), "HEAD", "/metrics")).toBe("operator");
+    expect(askerOf(portOf("server"), "GET", "/assets/0123/style.css")).toBe("anyone");
+    expect(askerOf(portOf("server"), "GET", "/constructor")).toBeUndefined();
+    expect(askerOf(portOf("collector"), "GET", "/metrics/gpu")).toBeUndefined();
+  });
+});
