@@ -27,7 +27,7 @@ export function periodOf(millis: number): BillingPeriod {
 
 /**
  * Returns the time from which a period can be closed, milliseconds since the epoch: a day of the next month, because data can be late
- * (ledger, "Closing"). The period stays open until an administrator closes it.
+ * (docs/closing.md). The period stays open until an administrator closes it.
  */
 export function closesFrom({ until }: BillingPeriod, closingDay: number): number {
   const next = new Date(until);

@@ -4,7 +4,7 @@ import { cutGpu } from "../share/cut.ts";
 import { gpuShares, type ShareFinding } from "../share/gpu-shares.ts";
 import type { UsageClaim, UsageSegment } from "./segment.ts";
 
-/** The state of a held share at a moment (ledger, "States of a GPU-millisecond"). */
+/** The state of a held share at a moment. */
 export type HeldState = "unavailable" | "starting" | "waiting" | "unobserved" | "active" | "idle";
 
 /** The state of a free share. */

@@ -3,8 +3,8 @@ import type { GpuAt } from "../share/layout.ts";
 
 /**
  * The measurements of a claim over a segment, in whole milliseconds and in parts per million times milliseconds. They hold every sum that a
- * policy can use (ledger, "Closing"), so a policy years later needs no samples. The activity is that of the claim's device: the GPU, or its
- * instance or partition.
+ * policy can use, so a policy years later needs no samples. The activity is that of the claim's device: the GPU, or its instance or
+ * partition.
  */
 export interface Measured {
   /** Time for which samples of this holder exist. */
@@ -39,7 +39,7 @@ export interface UsageClaim {
   readonly measured: Measured;
 }
 
-/** The measured energy of a whole GPU over a segment, idle watts included (ledger, "Energy and carbon"). */
+/** The measured energy of a whole GPU over a segment, idle watts included. */
 export interface MeasuredEnergy {
   /** Energy at the GPU: the increase of its counter, or power × time if there is no counter. */
   readonly millijoules: bigint;

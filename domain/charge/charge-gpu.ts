@@ -47,7 +47,7 @@ export interface ChargeLine<Segment extends AllocatedSegment = AllocatedSegment>
   readonly carbon: Carbon | undefined;
 }
 
-/** The order of states for ties (ledger, "Words"). */
+/** The order of states for ties. */
 const HELD_STATES: readonly HeldState[] = ["unavailable", "starting", "waiting", "unobserved", "active", "idle"];
 const FREE_STATES: readonly FreeState[] = ["unavailable", "stranded", "unallocated"];
 

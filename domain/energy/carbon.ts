@@ -17,9 +17,9 @@ export function kWhOf(millijoules: bigint): Rational {
 }
 
 /**
- * Returns the emissions of a segment's energy: kWh × PUE × the grams per kWh at the time, rounded half to even once (ledger, "Energy and
- * carbon"). If a factor begins inside the segment, its energy is divided by time. Undefined, not 0, if nothing was measured, or if no
- * factor is known for a part of the time.
+ * Returns the emissions of a segment's energy: kWh × PUE × the grams per kWh at the time, rounded half to even once (docs/energy.md). If a
+ * factor begins inside the segment, its energy is divided by time. Undefined, not 0, if nothing was measured, or if no factor is known for
+ * a part of the time.
  */
 export function carbonOf(segment: EnergySegment, { pue, gramsPerKWh }: EnergyFactors): Carbon | undefined {
   const { fromMillis, untilMillis, energy } = segment;

@@ -3,8 +3,8 @@ import { lastUnits, sum, type Amount, type Quantity } from "./units.ts";
 
 /**
  * Rounds amounts to multiples of `unit` (the currency's minor unit, in last units) by largest remainder, so that they add up to their sum
- * rounded half to even (ledger, "Closing": posted amounts add up to the posted total). Each amount, also a negative one, becomes an
- * adjacent multiple. An amount that is a multiple stays. Ties keep the given order.
+ * rounded half to even (docs/closing.md: posted amounts add up to the posted total). Each amount, also a negative one, becomes an adjacent
+ * multiple. An amount that is a multiple stays. Ties keep the given order.
  */
 export function roundTogether<Of extends Quantity>(
   amounts: readonly Amount<Of>[],

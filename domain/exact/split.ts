@@ -14,10 +14,10 @@ const LARGEST_QUICK_TOTAL = 94_906_265;
 const MOST_PICKED = 16;
 
 /**
- * Splits an amount over weights by largest remainder (ledger, "Words"). Each part is its exact share rounded down. The units that are left
- * go one each to the largest remainders. Ties keep the given order, so the caller sorts by the ledger's order. The parts sum to the amount,
- * each differs from its exact share by less than one unit, and a part of weight 0 gets 0. A negative amount is split like its opposite.
- * Undefined if all weights sum to 0, whatever the amount. Throws a RangeError if a weight is negative or not a safe integer.
+ * Splits an amount over weights by largest remainder. Each part is its exact share rounded down. The units that are left go one each to the
+ * largest remainders. Ties keep the given order, so the caller sorts by the ledger's order. The parts sum to the amount, each differs from
+ * its exact share by less than one unit, and a part of weight 0 gets 0. A negative amount is split like its opposite. Undefined if all
+ * weights sum to 0, whatever the amount. Throws a RangeError if a weight is negative or not a safe integer.
  */
 export function split<Count extends bigint>(amount: Count, weights: readonly Weight[]): readonly Count[] | undefined {
   return createSplit(weights)?.(amount);

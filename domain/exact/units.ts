@@ -7,8 +7,8 @@ declare const countsLastUnitsOf: unique symbol;
 export type Quantity = "currency" | "gpu-hour" | "kilowatt-hour" | "gram";
 
 /**
- * An amount in last units: 10⁻⁹ of the currency, of a GPU-hour, a kWh or a gram (ledger, "Words"). It is an integer with a type of its own.
- * A number or an amount of another quantity cannot be assigned to it, so money never becomes a floating-point number.
+ * An amount in last units: 10⁻⁹ of the currency, of a GPU-hour, a kWh or a gram. It is an integer with a type of its own. A number or an
+ * amount of another quantity cannot be assigned to it, so money never becomes a floating-point number.
  */
 export type Amount<Of extends Quantity> = bigint & { readonly [countsLastUnitsOf]: Of };
 

@@ -21,7 +21,7 @@ export interface FleetHours {
   readonly active: GpuHours;
 }
 
-/** The usage ratios of a fleet (ledger, "Words for people"). Ratios are decimal texts. */
+/** The usage ratios of a fleet (docs/glossary.md). Ratios are decimal texts. */
 export interface FleetUse {
   /** Held hours that were not unavailable, starting, waiting or unused. */
   readonly effective: GpuHours;
@@ -35,7 +35,7 @@ export interface FleetUse {
 
 const RATIO_DIGITS = 6;
 
-/** Computes the usage ratios of a fleet (ledger, "Words for people"). */
+/** Computes the usage ratios of a fleet (docs/glossary.md). */
 export function fleetUse(hours: FleetHours): FleetUse {
   const { total, held, unavailable, heldUnavailable, starting, waiting, unused, active } = hours;
   const effective = held - heldUnavailable - starting - waiting - unused;

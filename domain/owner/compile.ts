@@ -40,7 +40,7 @@ interface CompiledList {
 }
 
 /**
- * Compiles the rules of a configuration (ledger, "Owners"). Invalid patterns are problems. So are two rules that match the same name at the
+ * Compiles the rules of a configuration (docs/owners.md). Invalid patterns are problems. So are two rules that match the same name at the
  * same time with different values.
  */
 export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig): CompiledOwners {

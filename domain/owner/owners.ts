@@ -13,7 +13,7 @@ const NOBODY: Owner = { value: "", rule: "", source: "" };
 
 /**
  * Returns the owners of a workload at a time, milliseconds since the epoch: for each dimension the first source that has a value, with its
- * place. A team that is not in the register, or whose name is reserved, is refused, and the next source is used (ledger, "Owners").
+ * place. A team that is not in the register, or whose name is reserved, is refused, and the next source is used (docs/owners.md).
  */
 export function ownersOf(rules: OwnerRules, subject: OwnerSubject, atMillis: number): Attribution {
   const refused: RefusedOwner[] = [];

@@ -7,7 +7,7 @@ export type Payer = "holder" | "platform" | "spread" | "owner";
 /** The payers of a share without a holder. */
 type FreePayer = Exclude<Payer, "holder">;
 
-/** The rule by which a spread cost is divided (ledger, "Policies"). */
+/** The rule by which a spread cost is divided (docs/policies.md). */
 export interface SpreadRule {
   readonly over: "node" | "pool" | "model" | "cluster";
   /**

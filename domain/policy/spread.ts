@@ -67,7 +67,7 @@ export interface ScopeWeights {
 export type Weights = ReadonlyMap<string, ScopeWeights>;
 
 /**
- * Spreads the lines whose payer is `spread` over the holders in the same scope (ledger, "Policies"), by team and cost center, weighted by
+ * Spreads the lines whose payer is `spread` over the holders in the same scope (docs/policies.md), by team and cost center, weighted by
  * what the holders pay for there. GPU-hours, every kind of cost, energy and carbon use the same weights. Each is split by largest
  * remainder, so the parts sum to the line. Lines of holders and of the platform do not change.
  */

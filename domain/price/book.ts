@@ -89,7 +89,7 @@ export interface OwnedEntry extends EntryTerms {
   readonly gpuPart: Rational;
 }
 
-/** One entry of a price book (ledger, "Prices"). */
+/** One entry of a price book (docs/prices.md). */
 export type PriceEntry = GpuHourEntry | NodeHourEntry | OwnedEntry;
 
 /** A cost that is due whether it is used or not: `amount` for each calendar month or hour of the term, for the whole quantity. */

@@ -30,7 +30,7 @@ export function ratePieces(
 
 /**
  * Converts an accrual in a foreign currency to the book's currency. The amount incurred while a rate holds is converted at that rate,
- * before the single rounding (ledger, "Prices"). Returns the accrual itself if its currency is the book's.
+ * before the single rounding (docs/prices.md). Returns the accrual itself if its currency is the book's.
  */
 export function converted(accrual: Accrual<"currency">, currency: string, book: Rates): Accrual<"currency"> {
   if (currency === book.currency) return accrual;

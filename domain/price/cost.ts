@@ -46,8 +46,8 @@ export interface NodeCost {
 }
 
 /**
- * Divides a node's cost over its delivered GPUs, by largest remainder in the order of their indexes, and then the rest of the node (ledger,
- * "Prices"). Throws a RangeError if no GPU was delivered.
+ * Divides a node's cost over its delivered GPUs, by largest remainder in the order of their indexes, and then the rest of the node. Throws
+ * a RangeError if no GPU was delivered.
  */
 export function divideNodeCost(cost: Money, delivered: number, gpuPart: Rational): NodeCost {
   if (!Number.isSafeInteger(delivered) || delivered < 1) throw new RangeError(`${delivered} GPUs cannot bear a cost`);

@@ -3,7 +3,7 @@ export function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** Returns the number of literal characters of a glob. The more specific of two globs wins by it (ledger, "Prices"). */
+/** Returns the number of literal characters of a glob. The more specific of two globs wins by it (docs/prices.md). */
 export function literalLength(pattern: string): number {
   return pattern.replace(/[*?]/g, "").length;
 }

@@ -54,7 +54,7 @@ function fitsModel(wanted: string | undefined, known: string | undefined, isLeni
 
 /**
  * Returns whether an entry prices a GPU whenever the entry holds. A machine that an owned entry lists by name is priced even before it was
- * first seen (ledger, "Prices"). Only its name is known then, so the entry's other keys must only not contradict.
+ * first seen (docs/prices.md). Only its name is known then, so the entry's other keys must only not contradict.
  */
 export function canPrice(entry: PriceEntry, facts: PriceFacts): boolean {
   const machines = entry.per === "owned" ? entry.owned.machines : [];

@@ -28,10 +28,7 @@ export function monthsBetween(fromMillis: number, untilMillis: number): Rational
   return subtract(monthsAt(untilMillis), monthsAt(fromMillis));
 }
 
-/**
- * Creates an accrual of an amount per calendar month, spread evenly over the hours of each month (ledger, "Prices"), in the amount's
- * currency.
- */
+/** Creates an accrual of an amount per calendar month, spread evenly over the hours of each month, in the amount's currency. */
 export function monthlyAccrual(perMonth: Rational, originMillis: number): Accrual<"currency"> {
   const origin = monthsAt(originMillis);
   return accrualOf(originMillis, (millis) => multiply(perMonth, subtract(monthsAt(millis), origin)));

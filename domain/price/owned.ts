@@ -6,10 +6,10 @@ import { millisAt, monthsAt } from "./month.ts";
 const JOULES_IN_KWH = rational(3_600_000);
 
 /**
- * Creates the accrual of an owned machine's cost since an origin, without its power (ledger, "Prices"), in the entry's currency.
- * Depreciation is (purchase − residual) ÷ months for each UTC calendar month, pro rata in the first and the last. A machine whose service
- * begins when 2/5 of a month are over is written off when 2/5 of the last month are over, at exactly purchase − residual. The overhead
- * continues after that. Both end when the machine is retired. The machine stays priced, with a cost of 0 from then on.
+ * Creates the accrual of an owned machine's cost since an origin, without its power (docs/prices.md), in the entry's currency. Depreciation
+ * is (purchase − residual) ÷ months for each UTC calendar month, pro rata in the first and the last. A machine whose service begins when
+ * 2/5 of a month are over is written off when 2/5 of the last month are over, at exactly purchase − residual. The overhead continues after
+ * that. Both end when the machine is retired. The machine stays priced, with a cost of 0 from then on.
  */
 export function ownedAccrual(terms: OwnedTerms, originMillis: number): Accrual<"currency"> {
   const { purchase, residual, months, overheadPerMonth, inServiceMillis, retiredMillis } = terms;
@@ -40,8 +40,8 @@ export interface PowerUsed {
 }
 
 /**
- * Returns the power cost in the entry's currency: kWh × PUE × price, with the entry's watts for the time without a measurement (ledger,
- * "Prices"). It is exact and additive, so the caller sums from the origin of the price and rounds once.
+ * Returns the power cost in the entry's currency: kWh × PUE × price, with the entry's watts for the time without a measurement
+ * (docs/energy.md). It is exact and additive, so the caller sums from the origin of the price and rounds once.
  */
 export function powerCost({ kWhPrice, pue, watts }: PowerTerms, { joules, unmeasuredMillis }: PowerUsed): Rational {
   const assumed = multiply(watts ?? ZERO, divide(unmeasuredMillis, rational(1000)));

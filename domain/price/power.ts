@@ -8,7 +8,7 @@ import { powerCost } from "./owned.ts";
 /**
  * Returns the exact power cost of one GPU of an owned machine over a span, in the book's currency. It covers the measured energy and, for
  * time without a measurement, the GPU's equal part of the machine's `watts` among the delivered GPUs. Each is converted at the rate of its
- * time (ledger, "Prices"). A segment that is partly in the span counts by time. Undefined if the entry has no price of power. A retired
+ * time (docs/energy.md). A segment that is partly in the span counts by time. Undefined if the entry has no price of power. A retired
  * machine uses no power.
  */
 export function powerOfGpu(

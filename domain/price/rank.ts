@@ -14,7 +14,7 @@ export function rankEntries(entries: readonly PriceEntry[]): readonly RankedEntr
 }
 
 /**
- * Returns the rank of an entry (ledger, "Prices"): first the number of keys; then the kinds of keys in the order node label, instance type,
+ * Returns the rank of an entry (docs/prices.md): first the number of keys; then the kinds of keys in the order node label, instance type,
  * exact model, model glob by the length of its literal part, pool, capacity type, zone, region, cluster; then the latest `from`. An owned
  * machine's list of names is also a key, before all others, because a name is the most specific.
  */

@@ -84,9 +84,7 @@ export function readCurrency(fields: Fields): string | undefined {
   return undefined;
 }
 
-/**
- * Reads the three prices. A missing price takes the value of the one before it, otherwise the one that is given (scenarios, "Every field").
- */
+/** Reads the three prices. A missing price takes the value of the one before it, otherwise the one that is given (docs/prices.md). */
 function readPrices(fields: Fields): UnitPrices | undefined {
   const [list, contracted, effective] = KINDS.map((kind) => readMoney(fields, kind));
   const first = list ?? contracted ?? effective;

@@ -45,8 +45,8 @@ export function joinStretches(pieces: readonly Stretch[]): readonly Stretch[] {
 }
 
 /**
- * Returns when the cost of a stretch begins to count (ledger, "Words"): the latest of the entry's `from`, the slot's appearance, and the
- * moment the entry last began to win. The cost of an owned machine begins with its service, even if the machine was not seen yet.
+ * Returns when the cost of a stretch begins to count: the latest of the entry's `from`, the slot's appearance, and the moment the entry
+ * last began to win. The cost of an owned machine begins with its service, even if the machine was not seen yet.
  */
 export function originOf({ fromMillis, winner }: Stretch, appearedMillis: number): number {
   const isOwned = winner.kind === "priced" && winner.entry.per === "owned";

@@ -21,7 +21,7 @@ export function heldOf(
 }
 
 /**
- * Returns the unused part of a commitment or a fixed cost over a span in which it holds (ledger, "Prices"), in the book's currency, never
+ * Returns the unused part of a commitment or a fixed cost over a span in which it holds (docs/prices.md), in the book's currency, never
  * negative. An entry for a quantity of GPUs is used by GPUs that exist, because their own prices bear it. A spend commitment is used by the
  * cost of its scope. A fixed cost without a quantity is never used.
  */

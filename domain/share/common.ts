@@ -32,10 +32,10 @@ export interface CommonSet {
 }
 
 /**
- * Returns the claims on a node's devices of one kind (the same resource name and model) for holders without evidence (ledger, "Held in
- * common"). The set is all devices that are not known to belong to another holder and are available. If more are held than remain,
- * unavailable devices are included. Each common holder has `count ÷ size of the set` of every member, times its part of each device
- * (ledger, "Shares"). The rest stays unallocated.
+ * Returns the claims on a node's devices of one kind (the same resource name and model) for holders without evidence (docs/gpus.md).
+ * The set is all devices that are not known to belong to another holder and are available. If more are held than remain, unavailable
+ * devices are included. Each common holder has `count ÷ size of the set` of every member, times its part of each device. The rest stays
+ * unallocated.
  *
  * If more is held than exists, the claims on a GPU add up to more than 1, and `gpuShares` divides them by their sum.
  */

@@ -10,8 +10,8 @@ export interface FractionAmounts {
 const PARTS = 1_000_000;
 
 /**
- * Returns the share of one GPU: the fraction, or memory / total (ledger, "Shares"). A pod with n devices has this share of each. A request
- * with neither is for a whole GPU.
+ * Returns the share of one GPU: the fraction, or memory / total. A pod with n devices has this share of each. A request with neither is for
+ * a whole GPU.
  */
 export function fractionShare({ ppm, memoryMiB }: FractionAmounts, gpu: GpuMemory | undefined): MemoryShare {
   if (ppm !== undefined) return { share: rational(ppm, PARTS) };

@@ -38,11 +38,10 @@ export interface GpuShares {
 }
 
 /**
- * Returns the share of each holder of a GPU under a policy's measures, and the free parts (ledger, "Shares"). The shares of created
- * instances are divided by their sum if it is more than 1. The same applies to the claims on one instance or partition, and finally to
- * everything that is held of the GPU. Claims of several regimes on one GPU add up. Free is the unheld share of created instances, replicas
- * and partitions, and the MIG remainder. A holder of the GPU beyond its parts takes from the unheld share first, and from the MIG remainder
- * last.
+ * Returns the share of each holder of a GPU under a policy's measures, and the free parts. The shares of created instances are divided by
+ * their sum if it is more than 1. The same applies to the claims on one instance or partition, and finally to everything that is held of
+ * the GPU. Claims of several regimes on one GPU add up. Free is the unheld share of created instances, replicas and partitions, and the MIG
+ * remainder. A holder of the GPU beyond its parts takes from the unheld share first, and from the MIG remainder last.
  */
 export function gpuShares(gpu: GpuAt, claims: readonly Claim[], measures: ShareMeasures): GpuShares {
   const cut = cutGpu(gpu, measures.migShare);

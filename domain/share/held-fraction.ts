@@ -15,7 +15,7 @@ export interface HeldFraction {
   readonly assumption?: MemoryAssumption;
 }
 
-/** Returns the part and the fraction of each claim on one GPU, in order. Every regime has its own rule (ledger, "Shares"). */
+/** Returns the part and the fraction of each claim on one GPU, in order. Every regime has its own rule. */
 export function heldFractions(
   claims: readonly Claim[],
   on: { readonly cut: CutGpu; readonly memory: GpuMemory | undefined; readonly sharedBy: SharedBy },

@@ -21,7 +21,7 @@ export interface MigSplit {
   readonly remainderIs: "unavailable" | "unallocated" | "stranded";
 }
 
-/** Splits a GPU into its created instances in a policy's measure (ledger, "Shares", MIG instance). */
+/** Splits a GPU into its created instances in a policy's measure. */
 export function splitMig(product: MigProduct, created: readonly MigShape[], measure: MigMeasure): MigSplit {
   const raws = created.map((shape) => migShare(shape, product, measure));
   const shares = scaledToOne(raws);

@@ -45,7 +45,7 @@ export function migShapeOf(profile: string | undefined, { product, isAssumed }: 
 
 /**
  * Returns an instance's share of its GPU in a policy's measure: `max(compute slices / total, memory slices / total)`, or one of the two
- * (ledger, "Shares").
+ * (docs/policies.md).
  */
 export function migShare(shape: MigShape, product: MigProduct, measure: MigMeasure): Rational {
   const compute = rational(shape.computeSlices, product.computeSlices);

@@ -17,7 +17,7 @@ export interface ReplicaClaim {
 }
 
 /**
- * Returns the share of each claim on a GPU that is shared as R replicas, before any scaling (ledger, "Shares", time-slicing, MPS):
+ * Returns the share of each claim on a GPU that is shared as R replicas, before any scaling (docs/policies.md: time-slicing, MPS):
  * - `replica`: 1/R for each of its replicas;
  * - `occupant`: 1/(pods on the GPU), divided equally among the claims of one pod; a pod that may have less than one replica of the GPU
  *   counts only by that part;

@@ -8,8 +8,8 @@ export function sumOf(shares: Iterable<Rational>): Rational {
 }
 
 /**
- * Returns the divisor of shares: their sum if it is more than 1, otherwise 1. (ledger, "Shares": if the created instances or the held
- * shares of a GPU add up to more than 1, all are divided by the sum.)
+ * Returns the divisor of shares: their sum if it is more than 1, otherwise 1. If the created instances or the held shares of a GPU add up to
+ * more than 1, all are divided by the sum.
  */
 export function divisorOf(shares: Iterable<Rational>): Rational {
   const sum = sumOf(shares);

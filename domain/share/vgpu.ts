@@ -11,8 +11,8 @@ export interface VgpuAmounts {
 }
 
 /**
- * Returns the share of one GPU that a vGPU has: `max(cores %, memory / physical memory)` (ledger, "Shares"). With unset cores, memory alone
- * counts. Unset memory is all of it, as HAMi and Volcano allocate it. If the physical memory is unknown, set cores alone count.
+ * Returns the share of one GPU that a vGPU has: `max(cores %, memory / physical memory)`. With unset cores, memory alone counts. Unset
+ * memory is all of it, as HAMi and Volcano allocate it. If the physical memory is unknown, set cores alone count.
  */
 export function vgpuShare(amounts: VgpuAmounts, gpu: GpuMemory | undefined): MemoryShare {
   const { coresPercent = 0 } = amounts;

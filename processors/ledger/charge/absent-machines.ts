@@ -33,7 +33,7 @@ export function hasOwnedByMatch({ prices }: Pick<PriceBook, "prices">): boolean 
 
 /**
  * Returns rows for the times of an hour in which an owned machine is in service and in no cluster. Its slots are unavailable because
- * `absent` (ledger, "Prices"). The machine is listed by an owned entry, or an owned entry prices it as it was last seen. Its number of GPUs
+ * `absent` (docs/prices.md). The machine is listed by an owned entry, or an owned entry prices it as it was last seen. Its number of GPUs
  * comes from its entry, otherwise from what was seen, otherwise it is one, so that its cost has a slot.
  */
 export function absentHours(

@@ -9,7 +9,7 @@ import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
  * Returns the corrections that turn booked lines into the recomputed ones: for each line key the difference, with 0 for an absent side
- * (ledger, "Closing"). A key is every dimension of a charge and its UTC hour, without amounts, times within the hour and trail. Whether a
+ * (docs/closing.md). A key is every dimension of a charge and its UTC hour, without amounts, times within the hour and trail. Whether a
  * line is priced is a dimension, so a quantity that gets its price leaves the unpriced ones. A correction covers the whole hour, and has
  * the trail of the recomputed line, or else of the booked one. Lines without a difference are left out. A dimension that no booked line
  * has, because an earlier release booked them, is not a difference. All charges are of one policy, and none waits to be spread.
@@ -31,7 +31,7 @@ export function correctionsOf(recomputed: readonly Charge[], booked: readonly Ch
 
 /**
  * Checks that booked lines with their corrections equal the recomputed lines. For each GPU, and for costs of no GPU, the sums of the hour
- * must be equal (ledger, "Closing": originals + corrections = recomputed cost). Returns each breach.
+ * must be equal (docs/closing.md: originals + corrections = recomputed cost). Returns each breach.
  */
 export function correctionBreaches(
   policy: string,

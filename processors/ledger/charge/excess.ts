@@ -25,7 +25,7 @@ interface Excess {
 const PPM = rational(1_000_000);
 
 /**
- * Returns the lines of one GPU over one hour with the basis `max` (ledger, "Policies"). If processes are reported separately, a holder that
+ * Returns the lines of one GPU over one hour with the basis `max` (docs/policies.md). If processes are reported separately, a holder that
  * used more than it held also pays for the excess, in state active. Excesses share the unheld part of the GPU in that hour in proportion,
  * and stop there. Shares of other holders are never touched, and sums stay the same.
  */

@@ -22,7 +22,7 @@ type Sums = Record<Breach["what"], bigint>;
 /**
  * Compares the charges of an hour, spread or not, with the cost, the measured energy and the time of existence of each GPU and node. The
  * expected values come only from the price book, the usage rows and the clock. Returns each breach; empty if every sum is exact to the last
- * unit (ledger, "Invariant").
+ * unit.
  */
 export function breachesOf(
   policy: string,

@@ -7,7 +7,7 @@ import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
  * Returns markups and discounts on the effective cost that teams pay in one hour of one cluster, after spreading. Each team and cost center
- * gets a separate line, and the platform gets the opposite line, so that sums stay the same (ledger, "Prices").
+ * gets a separate line, and the platform gets the opposite line, so that sums stay the same (docs/prices.md).
  */
 export function markupCharges(charges: readonly Charge[], markups: readonly Markup[]): readonly Charge[] {
   return markups.flatMap(({ team, percent }, index) => {

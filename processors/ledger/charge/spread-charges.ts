@@ -25,7 +25,7 @@ export interface SpreadCharges {
 /**
  * Spreads the charges that a policy gives to the holders together, over whole windows of the rule. A spread line keeps cluster, node, GPU
  * and state, and has only the payer's team and cost center. If a scope has no weights, the owner of the pool pays, otherwise the platform
- * (ledger, "Policies").
+ * (docs/policies.md).
  */
 export function spreadCharges(charges: readonly Charge[], rule: SpreadRule): SpreadCharges {
   if (charges.every(({ payer }) => payer !== "spread")) return { charges, refused: [] };

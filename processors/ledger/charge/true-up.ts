@@ -17,9 +17,9 @@ export interface TrueUp {
 }
 
 /**
- * Returns the lines that book a true-up under a policy, over the whole billing period: effective cost, without GPU-hours (ledger,
- * "Closing"). If the policy spreads anything, the holders of such machines pay by the policy's rule. Otherwise, or if there are none, the
- * platform pays.
+ * Returns the lines that book a true-up under a policy, over the whole billing period: effective cost, without GPU-hours (docs/closing.md).
+ * If the policy spreads anything, the holders of such machines pay by the policy's rule. Otherwise, or if there are none, the platform
+ * pays.
  */
 export function trueUpCharges(
   { cluster, instanceType, capacityType, difference, key }: TrueUp,

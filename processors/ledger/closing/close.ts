@@ -47,9 +47,9 @@ export interface CloseReport extends Readiness {
 
 /**
  * Closes a billing period, or shows what a close would freeze: the current runs of its hours, the lines to be spread over days or the
- * period, true-ups from an invoice, and a statement for each team and cost center (ledger, "Closing"). One insert at the end makes
- * everything valid. Rows that a crash leaves before that are never visible. Fails with a {@link CloseError} if the period is not ready or
- * another close was first, or with a `StoreError`.
+ * period, true-ups from an invoice, and a statement for each team and cost center (docs/closing.md). One insert at the end makes everything
+ * valid. Rows that a crash leaves before that are never visible. Fails with a {@link CloseError} if the period is not ready or another
+ * close was first, or with a `StoreError`.
  */
 export async function closePeriod(
   store: StoreClient,

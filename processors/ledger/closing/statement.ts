@@ -54,7 +54,7 @@ export interface Statements {
 
 /**
  * Computes the statements from sums of lines, one for each team and cost center: exact, and posted in the currency's minor unit by largest
- * remainder. Ties are in the order of team and cost center (ledger, "Closing").
+ * remainder. Ties are in the order of team and cost center.
  */
 export function statementsOf(sums: readonly LineSum[], currency: string): Statements {
   const groups = new Map<string, { readonly team: string; readonly costCenter: string; readonly sums: LineSum[] }>();

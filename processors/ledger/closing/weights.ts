@@ -33,8 +33,8 @@ interface WeightRow {
 const COLUMNS_OF_SCOPE = { node: "node", pool: "pool", model: "gpu_model", cluster: "''" } as const;
 
 /**
- * Reads the weight of each team and cost center in each scope, from the frozen lines that holders pay themselves (ledger, "Policies"). The
- * weights are the same at every call. The store computes the sums, so that no period is in memory. Fails with a `StoreError`.
+ * Reads the weight of each team and cost center in each scope, from the frozen lines that holders pay themselves. The weights are the same
+ * at every call. The store computes the sums, so that no period is in memory. Fails with a `StoreError`.
  */
 export async function readWeights(store: StoreClient, rule: SpreadRule, condition: Condition): Promise<Weights> {
   const window =

@@ -58,7 +58,7 @@ export interface SlotAt {
 /**
  * Returns why each slot cannot be used at a time. Usable slots are left out. GPUs that the machine was delivered with and its Node does not
  * count are absent. GPUs that its Node counts and does not offer are withdrawn. The chosen slots are those without samples first, then free
- * ones, highest index first (ledger, "Prices").
+ * ones, highest index first.
  */
 export function unavailableAt(
   machine: Machine | undefined,

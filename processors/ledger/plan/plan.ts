@@ -243,7 +243,7 @@ function inOrder(record: NodeRecord, holders: readonly SlotHolder[]): readonly S
   return holders.toSorted((a, b) => compareKeys(orders.get(a)!, orders.get(b)!));
 }
 
-/** Returns the order of equal claims on a GPU: instance, start, namespace, pod (ledger, "Words"). */
+/** Returns the order of equal claims on a GPU: instance, start, namespace, pod. */
 function tieOrder(record: NodeRecord, { part, holder }: SlotHolder): readonly (string | number)[] {
   if (holder.kind !== "pod") return [part, 0, holder.namespace, holder.name];
   const { from, namespace, name } = record.pods.get(holder.uid)!.holding;

@@ -28,7 +28,7 @@ export interface PlannedSegment extends Span {
   readonly gpu: GpuAt;
   readonly unavailableBecause: string;
   readonly isCordoned: boolean;
-  /** Sorted by instance, start, namespace and name (ledger, "Words": the order of ties). */
+  /** Sorted by instance, start, namespace and name: the order of ties. */
   readonly claims: readonly PlannedClaim[];
   /** The machine's state; undefined without Kubernetes. */
   readonly state: MachineState | undefined;

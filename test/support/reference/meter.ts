@@ -292,7 +292,7 @@ function migAt({ mig }: ScenarioNode, at: number): Readonly<Record<string, reado
   return mig.filter(({ from }) => from <= at).at(-1)?.layout;
 }
 
-/** The order of claims of a GPU that are otherwise equal: instance, start, namespace, pod (ledger, "Words"). */
+/** The order of claims of a GPU that are otherwise equal: instance, start, namespace, pod. */
 function tieOrder({ pod, held }: Holding, scenario: Scenario): readonly (string | number)[] {
   return [partOf(held), tenureOf(pod, scenario).from, pod.namespace, pod.name];
 }

@@ -11,7 +11,7 @@ import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 const RUNS = rounds(100);
 
-/** The cost of the fleet by its price book alone, independent of holders: each price's hours, rounded once (ledger, "Words"). */
+/** The cost of the fleet by its price book alone, independent of holders: each price's hours, rounded once. */
 function fleetCost({ nodes, prices, period }: Scenario): Money {
   const [first, second, small] = prices as readonly { readonly effective: string; readonly from: string }[];
   const change = Date.parse(second!.from);
