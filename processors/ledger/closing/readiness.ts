@@ -123,7 +123,7 @@ function notSettled({ name }: BillingPeriod, unsettled: readonly WindowOfCluster
   const count = unsettled.length === 1 ? "1 hour is" : `${unsettled.length} hours are`;
   return {
     code: "unsettled",
-    sentence: `${name} is not settled: ${count} not charged with the current usage, prices, owners and policies (${named.join(", ")}${more}). The leading processor charges them: check that it runs and has this configuration`,
+    sentence: `${name} is not ready: ${count} not charged with the current usage, prices, owners and policies (${named.join(", ")}${more}). The leading processor charges them: check that it runs and has this configuration`,
   };
 }
 
