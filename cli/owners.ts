@@ -50,7 +50,7 @@ function render({ workloads, unownedCost, heldCost }: UnownedReport): string {
     String(pods),
     gpuHours,
     cost,
-    refused.length === 0 ? "" : `not in the register: ${refused.join(", ")}`,
+    refused.length === 0 ? "" : `refused: ${refused.join(", ")}`,
   ]);
   const table = renderTable(["namespace", "kind", "workload", "pods", "GPU-hours", "cost", ""], rows);
   return `${table}\n\nunowned: ${unownedCost} of ${heldCost}, the cost of all holders`;

@@ -10,9 +10,9 @@ export interface CompiledRow {
 const PATTERN_KINDS: readonly Pattern["kind"][] = ["exact", "glob", "regex"];
 
 /**
- * Compiles the rows of finance's file, highest rank first, so that the row order of the file does not change any bill. The rank is the kind
- * (workload, queue, namespace, pool), then exact name before glob before regular expression, then the longer literal part. Ties keep the
- * order of the file. Invalid patterns are added to `problems`.
+ * Compiles the rows of finance's file, highest rank first. The rank is the kind (workload, queue, namespace, pool), then exact name before
+ * glob before regular expression, then the number of literal characters. Ties keep the order of the file: it matters only if two regular
+ * expressions of one kind fit the same name. Invalid patterns are added to `problems`.
  */
 export function compileFile(rows: readonly OwnerRow[], problems: OwnerProblem[]): readonly CompiledRow[] {
   const compiled = rows.flatMap((row) => {

@@ -32,7 +32,6 @@ function textOf(texts: Readonly<Record<string, string>>, name: string): string |
   return Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
 
-/** Returns the owner of a value. An empty text is not a value. */
 function answerOf(value: string | undefined, name: string | undefined, source: string): readonly Owner[] {
   return value === undefined || value === "" ? [] : [{ value, rule: name ?? source, source }];
 }
