@@ -8,11 +8,12 @@ const INTRODUCTION = `# Alerts
 \`gpu-ledger generate alerts\` writes Prometheus' rules from one configuration ([config/alerts.example.yaml](../config/alerts.example.yaml)
 has every key with its default value). The output for the default configuration is in [deploy/prometheus](../deploy/prometheus).
 
-- **Recording rules** convert every dialect (dcgm-exporter 1.x to 4.9 and AMD's exporter, honored or exported labels, MIG, shared GPUs)
+- **Recording rules** convert the series of dcgm-exporter 1.x to 4.9 and of AMD's exporter (honored or exported labels, MIG, shared GPUs)
   into one set of series; alerts read only these series of exporters. \`gpu:device_activity:ratio\` is the activity of a GPU or MIG
   instance, \`gpu:pod_activity:ratio\` the activity of a pod on it.
-- **severity** is the severity of the alert. **notify** is the way of notification: \`page\` is sent at any time, \`ticket\` in working
-  hours, \`none\` not at all. **gpu_topic** is the group; Alertmanager's routes and inhibitions match our alerts by it.
+- **severity** is the severity of the alert. **notify** is the way of notification: \`page\` is sent at any time, \`ticket\` in
+  \`workingHours\` if they are configured, else at any time, \`none\` not at all. **gpu_topic** is the group; Alertmanager's routes and
+  inhibitions match our alerts by it.
 - **Team, cost center and workload** are labels of alerts about pods. Alerts about GPUs have the current holder in \`held_by\`. They come
   from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
 - **Opting out**: the label \`gpu-ledger/alerts: "off"\` on a pod or a namespace excludes it from alerts about waste.

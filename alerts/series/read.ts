@@ -21,9 +21,9 @@ export interface ReadOptions {
 }
 
 /**
- * Returns an expression for a canonical metric in its canonical unit, for all exporters, versions and counter files: one
- * series for each value of the requested labels. Values that mean "not supported" are left out. If a GPU's exporter has
- * the metric under two names, the first is used.
+ * Returns an expression for a canonical metric in its canonical unit, for dcgm-exporter 1.x to 4.9 and AMD's exporter with any counter
+ * file: one series for each value of the requested labels. Values that mean "not supported" are left out. If a GPU's exporter has the
+ * metric under two names, the first is used.
  */
 export function read(options: AlertOptions, column: string, how: ReadOptions): string {
   return largest(options, how, anyOfThem(branchesOf(options, namesOf(column), how)));

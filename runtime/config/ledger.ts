@@ -47,7 +47,9 @@ export const ledgerKeys = (sources: ConfigSources) => ({
     .describe("Without Kubernetes: the time without a sample after which a GPU is gone, from its last sample on."),
   closing: z
     .strictObject({
-      day: whole(1, 28).default(3).describe("The day of the next month (UTC) on which a billing period closes."),
+      day: whole(1, 28)
+        .default(3)
+        .describe("The first day of the next month (UTC) on which a billing period can be closed."),
       lateness: duration("1h", "3650d")
         .optional()
         .describe(
