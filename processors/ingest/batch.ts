@@ -1,6 +1,6 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
-import type { Refused, Taken } from "./intake.ts";
+import type { Rejected, Taken } from "./intake.ts";
 import { insertRows, type ScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 
@@ -17,7 +17,7 @@ export function insertScrapes(
   store: StoreClient,
   writer: ScrapeRowWriter,
   items: readonly Taken<JoinedScrape>[],
-): Promise<readonly Refused<JoinedScrape>[]> {
+): Promise<readonly Rejected<JoinedScrape>[]> {
   return insertOrHalve(items, async (some) => {
     for (const { value, message } of some) writer.append(value, message);
     await insertRows(store, writer.take());
@@ -31,7 +31,7 @@ export function insertScrapes(
 export async function insertOrHalve<Value>(
   items: readonly Taken<Value>[],
   insert: (items: readonly Taken<Value>[]) => Promise<void>,
-): Promise<readonly Refused<Value>[]> {
+): Promise<readonly Rejected<Value>[]> {
   if (items.length === 0) return [];
   try {
     await insert(items);

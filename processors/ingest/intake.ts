@@ -21,7 +21,7 @@ export interface Taken<Value> {
 }
 
 /** An item that the store rejects. */
-export interface Refused<Value> {
+export interface Rejected<Value> {
   readonly item: Taken<Value>;
   readonly error: StoreError;
 }
@@ -81,7 +81,7 @@ export async function startIntake<Value>(options: {
   readonly pipeline: (message: ReceivedMessage) => Outcome<Value>;
   readonly rowsOf: (value: Value) => number;
   /** Inserts the items' rows. Resolves with the items that the store rejects. Fails with a `StoreError`. */
-  readonly insert: (items: readonly Taken<Value>[]) => Promise<readonly Refused<Value>[]>;
+  readonly insert: (items: readonly Taken<Value>[]) => Promise<readonly Rejected<Value>[]>;
   readonly flushMillis: number;
   readonly flushRows: number;
   readonly events: IntakeEvents<Value>;
@@ -153,8 +153,8 @@ export async function startIntake<Value>(options: {
     for (const { item, error } of rejected) deadLetter(item.message, "rejected-by-store", error.message, full);
     if (full.deadLetters.length > 0) await retried(() => bus.send(DEAD_LETTER_TOPIC, full.deadLetters));
     await Promise.all([...full.positions.values()].map(({ partition, offset }) => commit(partition, offset)));
-    const refused = new Set(rejected.map(({ item }) => item));
-    const stored = full.items.filter((item) => !refused.has(item));
+    const rejectedItems = new Set(rejected.map(({ item }) => item));
+    const stored = full.items.filter((item) => !rejectedItems.has(item));
     events.onStored(stored, (performance.now() - started) / 1000);
   }
 

@@ -213,13 +213,13 @@ function* fillCells(row: Row, drop: Drop): Steps<void> {
     }
     const column = alias?.column ?? ownName(series, row);
     const cell: Cell = { series, reading: bounded(alias?.reading ?? UNKNOWN, column), rank: alias?.rank ?? 0 };
-    const holder = row.cells.get(column);
-    if (holder === undefined) {
+    const earlier = row.cells.get(column);
+    if (earlier === undefined) {
       row.cells.set(column, cell);
-    } else if (holder.rank === cell.rank) {
-      drop(sample, "duplicate-series", `line ${holder.series.sample.line} already has this value`);
+    } else if (earlier.rank === cell.rank) {
+      drop(sample, "duplicate-series", `line ${earlier.series.sample.line} already has this value`);
     } else {
-      const [kept, other] = holder.rank < cell.rank ? [holder, cell] : [cell, holder];
+      const [kept, other] = earlier.rank < cell.rank ? [earlier, cell] : [cell, earlier];
       row.cells.set(column, kept);
       row.cells.set(ownName(other.series, row), { ...other, reading: UNKNOWN });
     }

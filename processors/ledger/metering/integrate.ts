@@ -40,26 +40,26 @@ FROM meter_plan WHERE run = {run:String} AND series = {series:String} AND node I
 GROUP BY ${key}`;
 
 /** The time that each sample covers within a row of the plan. */
-const SPOKEN = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least(u, row.3) - greatest(t, row.2)), 0), times, ends, values)`;
+const COVERED = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least(u, row.3) - greatest(t, row.2)), 0), times, ends, values)`;
 
 const SUMS = `
   row.1 AS ordinal,
-  toUInt32(arrayCount(s -> s > 0, spoken)) AS samples,
-  toFloat64(times[arrayFirstIndex(s -> s > 0, spoken)]) AS firstAt,
-  toFloat64(times[arrayLastIndex(s -> s > 0, spoken)]) AS lastAt,
-  toUInt32(arraySum(spoken)) AS coveredMillis`;
+  toUInt32(arrayCount(s -> s > 0, covered)) AS samples,
+  toFloat64(times[arrayFirstIndex(s -> s > 0, covered)]) AS firstAt,
+  toFloat64(times[arrayLastIndex(s -> s > 0, covered)]) AS lastAt,
+  toUInt32(arraySum(covered)) AS coveredMillis`;
 
 const DEVICE = (key: string): string => `
 SELECT ${SUMS},
-  toUInt32(arraySum((v, s) -> if(v > 1, s, 0), values, spoken)) AS busyMillis,
-  toString(arraySum((v, s) -> (v - 1) * s, values, spoken)) AS activityPpmMillis,
-  toString(arraySum((v, s) -> least(v - 1, row.6) * s, values, spoken)) AS atClaimsPpmMillis,
+  toUInt32(arraySum((v, s) -> if(v > 1, s, 0), values, covered)) AS busyMillis,
+  toString(arraySum((v, s) -> (v - 1) * s, values, covered)) AS activityPpmMillis,
+  toString(arraySum((v, s) -> least(v - 1, row.6) * s, values, covered)) AS atClaimsPpmMillis,
   ${ENERGY_SUMS},
-  toUInt32(greatest(0, arrayMax((v, s) -> if(s > 0, v - 1, 0), values, spoken))) AS maxPpm,
-  arrayMax((m, s) -> if(s > 0, m, 0), memories, spoken) AS memoryMaxMiB,
+  toUInt32(greatest(0, arrayMax((v, s) -> if(s > 0, v - 1, 0), values, covered))) AS maxPpm,
+  arrayMax((m, s) -> if(s > 0, m, 0), memories, covered) AS memoryMaxMiB,
   '0' AS atClaimPpmMillis, '0' AS atOccupantPpmMillis
 FROM (
-  SELECT rows, times, ends, values, memories, pieces, row, ${SPOKEN} AS spoken
+  SELECT rows, times, ends, values, memories, pieces, row, ${COVERED} AS covered
   FROM (${PACKED(key)}) AS device
   INNER JOIN (${PLAN(key)}) AS plan USING (${key})
   ARRAY JOIN rows AS row
@@ -75,11 +75,11 @@ const PROCESS = `
 SELECT ${SUMS},
   toUInt32(0) AS busyMillis, '0' AS atClaimsPpmMillis, toUInt32(0) AS maxPpm, toUInt32(0) AS memoryMaxMiB,
   '0' AS energyMillijoules, toUInt32(0) AS energyCoveredMillis,
-  toString(arraySum((p, s) -> toInt64(p[row.8]) * s, processes, spoken)) AS activityPpmMillis,
-  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.5) * s, processes, spoken)) AS atClaimPpmMillis,
-  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.7) * s, processes, spoken)) AS atOccupantPpmMillis
+  toString(arraySum((p, s) -> toInt64(p[row.8]) * s, processes, covered)) AS activityPpmMillis,
+  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.5) * s, processes, covered)) AS atClaimPpmMillis,
+  toString(arraySum((p, s) -> least(toInt64(p[row.8]), row.7) * s, processes, covered)) AS atOccupantPpmMillis
 FROM (
-  SELECT times, ends, processes, row, arrayMap(t -> 1, times) AS values, ${SPOKEN} AS spoken
+  SELECT times, ends, processes, row, arrayMap(t -> 1, times) AS values, ${COVERED} AS covered
   FROM (
     SELECT node, gpu_key, instance, arraySort(e -> e.1, groupArray((t, reach, activities))) AS moments,
       arrayMap(e -> e.1, moments) AS times,

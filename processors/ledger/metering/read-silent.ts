@@ -20,8 +20,8 @@ export async function readEarlier(
 ): Promise<ReadonlyMap<string, readonly SampleGroup[]>> {
   const { byGpu, nodes, bare, machines, before } = of;
   const known = [...byGpu.values()].map((ofGpu) => ofGpu[0]!);
-  const spoken = indexesOf(known);
-  const lacking = nodes.filter((node) => (spoken.get(node)?.size ?? 0) < Math.max(1, mostOf(machines.get(node))));
+  const indexes = indexesOf(known);
+  const lacking = nodes.filter((node) => (indexes.get(node)?.size ?? 0) < Math.max(1, mostOf(machines.get(node))));
   const gone = (await readSeenGpus(store, cluster, bare, before)).filter((gpu) => !byGpu.has(gpuOfNodeKey(gpu)));
   const asked = new Set([...lacking, ...gone.map(({ node }) => node)]);
   if (asked.size === 0) return new Map();

@@ -485,17 +485,17 @@ function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measur
   const here = state.holders.filter(({ held }) => partOf(held) === partOf(holder.held));
   const claimed = claimedOf(holder.held, state.gpu);
   const allClaimed = sumOf(here.map(({ held }) => claimedOf(held, state.gpu)));
-  for (const { at, end } of spokenOf(scenario, node, index)) {
-    const spoken = Math.max(0, Math.min(end, until) - Math.max(at, from));
+  for (const { at, end } of coveredOf(scenario, node, index)) {
+    const covered = Math.max(0, Math.min(end, until) - Math.max(at, from));
     // A sample counts only for the pods that held the device when it was taken.
-    if (spoken === 0 || at < since) continue;
+    if (covered === 0 || at < since) continue;
     const { device, own } = activitiesAt(scenario, node, index, partOf(holder.held), at);
     if (device === undefined) continue;
     const mine = own.get(holder.pod) ?? rational(0);
-    const millis = BigInt(spoken);
+    const millis = BigInt(covered);
     const ppm = (part: Rational): bigint => roundHalfEven(multiply(part, rational(1_000_000))) * millis;
-    sums.covered += spoken;
-    if (compare(device, rational(0)) > 0) sums.busy += spoken;
+    sums.covered += covered;
+    if (compare(device, rational(0)) > 0) sums.busy += covered;
     sums.activity += ppm(device);
     sums.atClaims += ppm(smaller(device, allClaimed));
     sums.atClaim += ppm(smaller(mine, claimed));
@@ -521,7 +521,7 @@ function measure(scenario: Scenario, node: ScenarioNode, looked: Looked): Measur
 
 /** The time within a span in which any part of a GPU was active according to samples. */
 function busyOf(scenario: Scenario, node: ScenarioNode, index: number, { from, until }: Span): number {
-  return spokenOf(scenario, node, index).reduce((sum, { at, end }) => {
+  return coveredOf(scenario, node, index).reduce((sum, { at, end }) => {
     const parts = new Set(
       holdersAt(scenario, node, at)
         .filter(({ gpu }) => gpu === index)
@@ -564,7 +564,7 @@ function poweredGpu(scenario: Scenario, node: ScenarioNode, index: number): Para
 }
 
 /** The samples of a GPU, each with the end of the time for which it counts. */
-function spokenOf(scenario: Scenario, node: ScenarioNode, index: number): readonly { at: number; end: number }[] {
+function coveredOf(scenario: Scenario, node: ScenarioNode, index: number): readonly { at: number; end: number }[] {
   const samples = samplesOf(scenario, node, index);
   return samples.map((at, place) => ({
     at,
