@@ -9,7 +9,6 @@ import { namespaceFact, NOON, workloadFact } from "../test/support/facts.ts";
 /** Nodes of the fleet. A pod holds each GPU. */
 export const NODES = 2_500;
 
-/** GPUs of each node. */
 export const GPUS = 8;
 
 /** The columns of its exporters' pages. */
@@ -93,7 +92,10 @@ const podName = (node: string, index: number): string => `train-${node}-${index}
 const uidOf = (node: string, index: number, life: number): string =>
   `2f9c1a7e-${node}-4d5e-${String(index).padStart(4, "0")}-${String(life).padStart(12, "0")}`;
 
-/** Yields facts about the last pod of one node after the other, spread over the fleet: finished, gone, the next one bound, and running. */
+/**
+ * Creates a function that returns the next `count` facts. For one node after the other, spread over the fleet, the last pod finishes and
+ * disappears, and the next pod is bound and runs.
+ */
 export function createChurn(nodes: readonly BenchNode[], perSecond: number): (count: number) => readonly FactMessage[] {
   let number = 0;
   return (count) =>

@@ -36,7 +36,7 @@ export interface ScrapeOrigin {
   readonly node: string;
   /** The scraped address. */
   readonly target: string;
-  /** The collector's name and its start time. Each message has (epoch, sequence), so losses show as gaps. */
+  /** The collector's name. */
   readonly collector: string;
 }
 
@@ -50,7 +50,9 @@ export interface ScrapeShape {
 
 /** One scrape attempt: the value of a message on `gpu.samples`. */
 export interface Scrape extends ScrapeOrigin {
+  /** When the scraping of this target began, milliseconds since the epoch. */
   readonly epoch: number;
+  /** The number of earlier attempts in this epoch. Gaps show losses. */
   readonly sequence: number;
   /** When the scrape began, milliseconds since the epoch. */
   readonly scrapedAtMillis: number;

@@ -4,7 +4,6 @@ import { PACE_MILLIS } from "../paces.ts";
 import { type AlertDefinition } from "./definition.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** Alerts about pods that wait for GPUs. */
 export const QUEUE_ALERTS: readonly AlertDefinition[] = [
   {
     group: "queue",

@@ -13,9 +13,9 @@ export const MISSING = "node:gpus_missing:count";
 export type FleetUse = "total" | "held" | "active" | "effective";
 
 /**
- * GPUs by use. Each of n instances or partitions of a GPU counts as 1/n GPU. Held are devices with a pod in an exporter's page, active is
- * their mean activity, effective are held devices that were not below {@link IDLE_RATIO} for an hour. The ledger has more states:
- * these series do not know starting, waiting or unavailable time.
+ * GPUs by use. Each of n instances or partitions of a GPU counts as 1/n GPU. `held`: devices with a pod on an exporter's page. `active`:
+ * their mean activity. `effective`: held devices that were not below {@link IDLE_RATIO} for an hour. The ledger has more states: these
+ * series do not separate starting, waiting or unavailable time.
  */
 export function fleetRules(options: AlertOptions): readonly RecordingRule[] {
   const { cluster, node, gpu, device } = keysOf(options);

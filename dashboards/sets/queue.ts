@@ -202,7 +202,7 @@ FROM queue_history WHERE ${then} ORDER BY waiting DESC, cluster, queue, resource
           { field: "cluster", title: "cluster" },
           { field: "namespace", title: "namespace" },
           { field: "resource", title: "resource" },
-          { field: "granted", title: "granted", ...devices },
+          { field: "granted", title: "quota", ...devices },
           { field: "taken", title: "used", ...devices },
           { field: "left", title: "left", ...left },
         ],
@@ -220,7 +220,6 @@ FROM quota_history WHERE ${then} ORDER BY taken DESC, cluster, namespace, resour
   ];
 };
 
-/** Returns the dashboard of the pods that wait for GPUs, with reasons and times, and of the free capacity. */
 export function queueDashboard(options: DashboardOptions): Dashboard {
   return {
     uid: UIDS.queue,

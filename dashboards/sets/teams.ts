@@ -25,8 +25,8 @@ const NOTHING_CHARGED =
 const MOST = 12;
 
 /**
- * Returns the SQL of GPU-time and money of the dashboard's time by some columns, with the cost of the time before, which has the same
- * length: the `most` rows with the highest cost, or all.
+ * Returns SQL that sums GPU-hours and costs by `columns` over the dashboard's time, and the cost of the equally long time before. The rows
+ * with the highest cost come first, at most `most`.
  */
 function sums(columns: readonly string[], from: string, most?: number): string {
   const by = columns.join(", ");
@@ -50,7 +50,7 @@ function sumColumns(options: DashboardOptions): readonly Column[] {
     { field: "cost", title: "cost", ...unit },
     { field: "before", title: "before", ...unit },
     { field: "change", title: "change", ...unit, thresholds: [{ color: "green" }, { color: "text", from: 0 }] },
-    { field: "wasted", title: "paid for nothing", ...unit },
+    { field: "wasted", title: "waste", ...unit },
     { field: "held", title: "GPU-hours held", ...hours },
     {
       field: "active",
@@ -260,7 +260,6 @@ ORDER BY used DESC, cluster, namespace, quota, resource`),
   },
 ];
 
-/** Returns the dashboard of the teams' GPUs, their use, and their cost. */
 export function teamsDashboard(options: DashboardOptions): Dashboard {
   const ofPolicy = [among("cluster")];
   return {

@@ -2,7 +2,7 @@ import { cell, toDashboard } from "../links.ts";
 import type { Panel } from "../model.ts";
 import { instant, rows } from "../queries.ts";
 
-/** The number of degrees below its slowdown at which a GPU is near it. */
+/** A GPU is near its slowdown temperature from this many °C below it. */
 const NEAR = 5;
 
 /** Returns panels of the current faults in the chosen clusters; `where` is their matcher. */

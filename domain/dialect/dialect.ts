@@ -9,7 +9,7 @@ export interface Reading {
   readonly most: number;
   /** True if 0 means "not supported" (MEMORY_TEMP on T4, L4, L40S). */
   readonly zeroMeansUnsupported?: true;
-  /** True if the exporter gives 0..100 or 0..1 under one name. The page decides (see `unitOf` in fold.ts). */
+  /** True if the exporter gives 0..100 or 0..1 under one name. The page decides (see `unitHint` in collectors/exporters/fold/compile.ts). */
   readonly percentOrRatio?: true;
   /** True if the HELP text has the factor, as `(in us)` or `(in ns)`. */
   readonly timeByHelp?: true;

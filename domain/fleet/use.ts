@@ -12,10 +12,13 @@ export interface FleetHours {
   readonly held: GpuHours;
   /** Unavailable hours, held or free. */
   readonly unavailable: GpuHours;
-  /** The held hours that were unavailable, starting, waiting for the rest of the gang, or unused. */
+  /** Held hours that were unavailable. */
   readonly heldUnavailable: GpuHours;
+  /** Held hours in which the holder was starting. */
   readonly starting: GpuHours;
+  /** Held hours in which the holder waited for the rest of its gang. */
   readonly waiting: GpuHours;
+  /** Held hours with a mean activity below {@link UNUSED_BELOW}. */
   readonly unused: GpuHours;
   /** The active part of the held hours. */
   readonly active: GpuHours;

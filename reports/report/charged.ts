@@ -14,7 +14,8 @@ export interface ChargedPart {
 
 /**
  * SQL for the charged hours, with their billing period and the end of each one's charged part, in milliseconds. Charges that were made
- * before the end of an hour do not cover its rest. A run that only its closing shows is of a completed hour.
+ * before the end of an hour do not cover its rest. If a run is no longer in `runs` and only a closing names it, its hour counts as
+ * complete.
  */
 export const CHARGED_HOURS = `(
   SELECT window_start, billing_period, toFloat64(toUnixTimestamp(window_start)) * 1000 + 3600000 AS hour_end,

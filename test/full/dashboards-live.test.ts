@@ -106,10 +106,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
     await folder.dispose();
   });
 
-  /**
-   * The choices of people who open a dashboard: all values of a variable with several, and each value of a variable with one; at most a number of
-   * them.
-   */
+  /** At most `MOST_CHOICES` selections: "all" for a variable with several values, each value in turn for a variable with one. */
   async function choicesOf({ variables }: Dashboard): Promise<readonly Shown["chosen"][]> {
     let choices: readonly Shown["chosen"][] = [{}];
     for (const { name, query, isMulti, isHidden = false } of variables) {

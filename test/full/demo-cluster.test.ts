@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 describe("the demo shows for every GPU", () => {
-  it("its holder, since when, by which evidence, and its owner; free ones too", () => {
+  it("the holder, its start, its evidence and its owner, also for free GPUs", () => {
     const held = gpus.filter(({ holder }) => holder !== null);
     expect(held.length).toBeGreaterThan(30);
     expect(gpus.length - held.length).toBeGreaterThan(5);
@@ -75,7 +75,7 @@ describe("the demo shows for every GPU", () => {
     expect([...regimes].toSorted()).toEqual(["mig", "time-slicing", "whole"]);
   });
 
-  it("on a page", async () => {
+  it("the same on the page of GPUs", async () => {
     const page = await (await fetch(`${address}/fleet`)).text();
     expect(page).toContain("Demo:");
     const [some] = gpus.filter(({ holder }) => holder?.workload?.kind === "Deployment");

@@ -188,7 +188,7 @@ describe("clocks", () => {
     expect(Math.abs(sent.workloads.at(-1)!.end!.atMillis - Date.now())).toBeLessThan(2_000);
   });
 
-  it("that went back do not make a new watcher older: its facts are newer than all earlier ones", async () => {
+  it("if they go back, the facts of a new watcher are still newer than all earlier ones", async () => {
     server.put(gpuPod("train-0"));
     const first = watch();
     await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);

@@ -96,7 +96,7 @@ describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", (
     await expect(untrusting.watermarks("t")).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it("fails with unavailable, which a retry can help, if no broker listens", { timeout: 60_000 }, async () => {
+  it("fails with the retriable error `unavailable` if no broker listens", { timeout: 60_000 }, async () => {
     const bus = newBus({ brokers: ["127.0.0.1:1"], sendTimeoutMillis: 1_000 });
     const failure = { name: "BusError", code: "unavailable", retriable: true };
     const { handler, onMessages } = collector();

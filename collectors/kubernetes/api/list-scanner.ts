@@ -7,7 +7,7 @@ const CLOSE_BRACKET = 0x5d;
 
 /** A scanner that cuts a list into its items as it arrives, each as separate JSON. */
 export interface ListScanner {
-  /** Takes the next bytes. Returns the completed items. A view into the chunk is valid as long as the chunk. */
+  /** Takes the next bytes. Returns the completed items. An item can be a view into the chunk. Copy it to keep it. */
   feed(chunk: Buffer): readonly Buffer[];
   /** Returns the list without its items: kind, resourceVersion, continue. Throws a `SyntaxError` if the list is incomplete. */
   rest(): unknown;

@@ -4,7 +4,7 @@ import type { Storage, TopicRecord } from "./storage.ts";
 
 /**
  * Creates missing topics, all or none, and updates the changeable settings of the others (retention, lag). Fails with `topic-mismatch` if a
- * topic has other partitions or another cleanup: neither ever changes.
+ * topic has another number of partitions or another cleanup policy: neither ever changes.
  */
 export async function declareTopics(storage: Storage, declarations: readonly TopicDeclaration[]): Promise<void> {
   await storage.write(() => {

@@ -11,7 +11,7 @@ import type { EngineLimits } from "./engine-config.ts";
 import { adapterErrorOf } from "./adapter-error.ts";
 import type { StoreFolder } from "./store-folder.ts";
 
-/** The connection of one request. Statements run one after the other. Every failure is a `AdapterError`. */
+/** The connection of one request. Statements run one after the other. Every failure is an `AdapterError`. */
 export interface EngineConnection {
   query(sql: string, format: string): Promise<NativeResult>;
   /** Classifies a text with the engine's parser. Nothing is executed. */

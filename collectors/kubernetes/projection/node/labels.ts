@@ -66,8 +66,8 @@ const CAPACITY_WORDS: readonly (readonly [label: string, words: Readonly<Record<
 ];
 
 /**
- * Labels of nodes on clouds that only label capacity that is not on demand: GKE, AKS and OKE. A reservation that GKE uses automatically has
- * the on-demand price.
+ * Labels that every node of GKE, AKS and OKE has. These clouds label only spot and reserved nodes, so another node is on demand. A
+ * reservation that GKE uses automatically has the on-demand price.
  */
 const ON_DEMAND_MARKS = [
   "cloud.google.com/gke-nodepool",

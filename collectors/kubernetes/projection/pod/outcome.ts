@@ -44,7 +44,7 @@ export function readEnd(pod: PodObject): EndReason | undefined {
   return outOfMemory ? "out-of-memory" : "failed";
 }
 
-/** Waiting reasons of every start. Other reasons mean a problem and are shown first. */
+/** Waiting reasons that occur at every normal start. Other reasons mean a problem and are shown first. */
 const ORDINARY = new Set(["ContainerCreating", "PodInitializing"]);
 const MOST_MESSAGE = 500;
 

@@ -10,7 +10,7 @@ const exact = (text: string): Rational => {
 };
 
 describe("the ratios of an origin's parts", () => {
-  it("are by largest remainder", () => {
+  it("are rounded by the largest remainder", () => {
     expect(ratiosOf([1n, 1n, 1n])).toEqual(["0.333333333333334", "0.333333333333333", "0.333333333333333"]);
     expect(ratiosOf([3n, 0n, 1n])).toEqual(["0.75", "0", "0.25"]);
     expect(ratiosOf([5n])).toEqual(["1"]);
