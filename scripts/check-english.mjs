@@ -1,8 +1,8 @@
-// Fails if comments, test names or Markdown have phrases that docs/style.md refuses.
+// Fails if comments, test names, Markdown or the texts of the program have phrases that docs/style.md refuses.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Each phrase with what to write instead. */
+/** Each phrase with its replacement. The label `cost-centre` of the demo is a name, not a word. */
 const PHRASES = [
   [/\bso (many|long|few|often|much)\b/gi, "a number: at most 5, for 30 s"],
   [/\b(tells|told|says|said|speaks|spoke|hears|heard)\b/gi, "things have, return, hold, count"],
@@ -11,9 +11,10 @@ const PHRASES = [
   [/\b(bury|buries|buried)\b/gi, "dead letter"],
   [/\bcourier\b/gi, "delivery worker"],
   [/\bthe dearest\b/gi, "highest cost first"],
+  [/\bpaid for nothing\b/gi, "waste"],
   [/\bof (them|which) those\b/gi, "a full clause"],
   [
-    /\b(utilis|organis|initialis|behaviour|colour|cent(re|res)\b|honour|labell(ed|ing)|neighbour|catalogue)\w*/gi,
+    /\b(utilis|organis|initialis|behaviour|colour|(?<!cost-)cent(re|res)\b|honour|labell(ed|ing)|neighbour|catalogue)\w*/gi,
     "American spelling",
   ],
   [/\/\*\*\s*(\*\s*)?(What|Whom|Whose|Whether|So) [a-z]/g, "a noun or a verb first"],
@@ -21,12 +22,43 @@ const PHRASES = [
 
 const NOT_OURS = /^(test\/fixtures|node_modules|dist)\/|^docs\/style\.md$|^scripts\/check-english\.mjs$/;
 
-/** Returns the prose of a file: comments and test names of code, Markdown without its code. */
+/** Code whose texts are the inputs and the expectations of tests. */
+const TESTS = /^test\//;
+
+/** Returns the prose of a file: comments, test names and texts of code, Markdown without its code. */
 function proseOf(file, text) {
   if (file.endsWith(".md")) return text.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
   const comments = text.match(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm) ?? [];
   const names = text.match(/\b(it|describe|test)(\.\w+(\([^)]*\))?)*\(\s*["'`][^"'`]*["'`]/g) ?? [];
-  return [...comments, ...names].join("\n");
+  return [...comments, ...(TESTS.test(file) ? names : textsOf(file, text))].join("\n");
+}
+
+/** A comment, a string, a regular expression, or a sign that begins or ends a template or a block. */
+const TOKEN =
+  /\/\*[\s\S]*?\*\/|\/\/.*|"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)'|(?<=(?:[=(,:[!&|?{};]|=>|return)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|[`{}]/g;
+/** The text of a template up to its end or its next value. */
+const PART = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*/y;
+
+/** Returns the strings of code, the texts of its templates, and the texts between the tags of JSX. */
+function textsOf(file, text) {
+  const texts = file.endsWith(".tsx") ? (text.match(/>[^<>{}]+</g) ?? []) : [];
+  const token = new RegExp(TOKEN);
+  /** For each open value of a template, the number of its open blocks. */
+  const open = [];
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    const [sign, double, single] = found;
+    if (double !== undefined || single !== undefined) texts.push(double ?? single);
+    else if (sign === "{" && open.length > 0) open.push(open.pop() + 1);
+    else if (sign === "}" && open.at(-1) > 0) open.push(open.pop() - 1);
+    else if (sign === "`" || (sign === "}" && open.pop() === 0)) {
+      PART.lastIndex = token.lastIndex;
+      const [part] = PART.exec(text);
+      texts.push(part);
+      token.lastIndex += part.length + (text[PART.lastIndex] === "`" ? 1 : 2);
+      if (text[PART.lastIndex] === "$") open.push(0);
+    }
+  }
+  return texts;
 }
 
 for (const file of execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { encoding: "utf8" }).split("\n")) {
