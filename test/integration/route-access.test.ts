@@ -83,9 +83,9 @@ describe("the ports of the program, with tokens in force", () => {
 
   // The form of /login answers 401 for a wrong token in it: reports-access.test.ts.
   const walks = PORTS.flatMap(({ name, routes }) =>
-    Object.entries(routes).filter(([route]) => route !== "POST /login").flatMap(([route, asker]) =>
-      Object.keys(CLIENTS).map((client) => ({ name, route, asker, client })),
-    ),
+    Object.entries(routes)
+      .filter(([route]) => route !== "POST /login")
+      .flatMap(([route, asker]) => Object.keys(CLIENTS).map((client) => ({ name, route, asker, client }))),
   );
 
   it.each(walks)("$route of the port $name is for $asker: $client", async ({ name, route, asker, client }) => {
@@ -97,7 +97,6 @@ describe("the ports of the program, with tokens in force", () => {
       isAdmitted: CLIENTS[client]!.includes(asker),
       exists: true,
     });
-  });
   });
 
   it("do not exist for nobody: a path that is not there is refused as the reports are", async () => {
