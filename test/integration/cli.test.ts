@@ -282,7 +282,7 @@ describe("gpu-ledger dead-letter", () => {
 
     const table = await letters("list");
     expect(table.code).toBe(0);
-    expect(table.stdout).toMatch(/^id +buried +reason +place +bytes +cause$/m);
+    expect(table.stdout).toMatch(/^id +at +reason +position +bytes +cause$/m);
     expect(table.stdout).toMatch(/^ *0 +\S+Z +not-a-scrape +gpu\.samples\/2\/41 +14 +14 bytes are no scrape$/m);
     expect(JSON.parse((await letters("list", "--format", "json")).stdout)).toMatchObject([
       { id: 0, reason: "not-a-scrape", partition: 2, offset: 41, key: "node-a", bytes: 14 },
