@@ -33,32 +33,10 @@ function proseOf(file, text) {
   return [...comments, ...(TESTS.test(file) ? names : textsOf(file, text))].join("\n");
 }
 
-/** A comment, a string, a regular expression, or a sign that begins or ends a template or a block. */
-const TOKEN =
-  /\/\*[\s\S]*?\*\/|\/\/.*|"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)'|(?<=(?:[=(,:[!&|?{};]|=>|return)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|[`{}]/g;
-/** The text of a template up to its end or its next value. */
-const PART = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*/y;
-
-/** Returns the strings of code, the texts of its templates, and the texts between the tags of JSX. */
+/** Returns the strings and templates of code, with the values in them, and the texts between the tags of JSX. */
 function textsOf(file, text) {
-  const texts = file.endsWith(".tsx") ? (text.match(/>[^<>{}]+</g) ?? []) : [];
-  const token = new RegExp(TOKEN);
-  /** For each open value of a template, the number of its open blocks. */
-  const open = [];
-  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
-    const [sign, double, single] = found;
-    if (double !== undefined || single !== undefined) texts.push(double ?? single);
-    else if (sign === "{" && open.length > 0) open.push(open.pop() + 1);
-    else if (sign === "}" && open.at(-1) > 0) open.push(open.pop() - 1);
-    else if (sign === "`" || (sign === "}" && open.pop() === 0)) {
-      PART.lastIndex = token.lastIndex;
-      const [part] = PART.exec(text);
-      texts.push(part);
-      token.lastIndex += part.length + (text[PART.lastIndex] === "`" ? 1 : 2);
-      if (text[PART.lastIndex] === "$") open.push(0);
-    }
-  }
-  return texts;
+  const between = file.endsWith(".tsx") ? (text.match(/>[^<>{}]+</g) ?? []) : [];
+  return [...between, ...(text.match(/"(\\.|[^"\\\n])*"|`(\\[\s\S]|[^`\\])*`/g) ?? [])];
 }
 
 for (const file of execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { encoding: "utf8" }).split("\n")) {

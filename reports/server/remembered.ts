@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** Answers that are remembered while one publication of the ledger is current, and a little longer. */
+/** A cache of answers by ledger version. */
 export interface Remembered {
   /**
    * Returns the result of `make` for this key and ledger version. For several requests at a time, it is made once. Failures are not remembered.
@@ -19,7 +19,7 @@ export interface Remembered {
 /** The size of an answer beside its own bytes: its key, and its entries in the map and the list. */
 const OVERHEAD_BYTES = 500;
 
-/** Creates a memory of at most `mostBytes` bytes. The least recently used answer is removed first. */
+/** Creates a cache of at most `mostBytes` bytes. The least recently used answer is removed first. */
 export function createRemembered(mostBytes: number): Remembered {
   const done = new LRUCache<string, Promise<object>>({ maxSize: mostBytes });
   const making = new Map<string, Promise<object>>();
