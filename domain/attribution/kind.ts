@@ -8,16 +8,17 @@ import type { DeviceEvidence } from "../workload.ts";
 
 type Annotated = Extract<DeviceEvidence, { by: "annotation" }>;
 
-const BY_EXPORTER: Readonly<Record<string, Vendor>> = {
-  "dcgm-exporter": "nvidia",
-  nvidia_gpu_exporter: "nvidia",
-  "hami-vgpu-monitor": "nvidia",
-  "amd-device-metrics-exporter": "amd",
-  "intel-xpu-manager": "intel",
-};
+const BY_EXPORTER: ReadonlyMap<string, Vendor> = new Map([
+  ["dcgm-exporter", "nvidia"],
+  ["nvidia_gpu_exporter", "nvidia"],
+  ["hami-vgpu-monitor", "nvidia"],
+  ["amd-device-metrics-exporter", "amd"],
+  ["intel-xpu-manager", "intel"],
+]);
+
 /** Returns the vendor of an exporter's devices. Undefined if unknown; the devices can then be of any vendor. */
 export function vendorOf(exporter: string): Vendor | undefined {
-  return BY_EXPORTER[exporter];
+  return BY_EXPORTER.get(exporter);
 }
 
 /** Returns the key of a device within a scrape. The rows of the pods that share a device have the same key. */

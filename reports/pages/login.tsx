@@ -9,7 +9,8 @@ import type { Access } from "../server/access.ts";
 /** The longest token that is checked. */
 const LONGEST = 200;
 
-const form = z.object({ token: z.string().max(LONGEST).default("") });
+/** The form of the page. A form with another content has no token. */
+const form = z.object({ token: z.string().max(LONGEST) }).catch({ token: "" });
 
 /**
  * Adds `/login`, where a browser exchanges a token for a cookie, and `/logout`. The page shows that a token is wrong. Wrong tokens count as
@@ -30,7 +31,7 @@ export async function addLogin(
   const open = { schema: { hide: true } };
   server.get("/login", open, (request, reply) => send(request, reply));
   server.post("/login", open, async (request, reply) => {
-    const { token } = form.parse(request.body ?? {});
+    const { token } = form.parse(request.body);
     const { host } = request.headers;
     try {
       await access.authenticate({

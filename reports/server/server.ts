@@ -54,6 +54,8 @@ export async function prepareServer(
   server.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
     if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
+    else if (problem.status === 400 || problem.status === 422)
+      logger.info({ reason: problem.message, url: request.url }, "a question was refused");
     if (problem.status === 503) void reply.header("retry-after", "5");
     if (problem.status === 401) void reply.header("www-authenticate", 'Bearer realm="gpu-ledger"');
     void reply.code(problem.status).header("cache-control", "no-store");

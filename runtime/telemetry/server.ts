@@ -2,6 +2,16 @@ import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 
+/** The time limit of a request's headers and body. An answer has no limit. */
+const REQUEST_MILLIS = 10_000;
+/** How often the time limits of connections are checked. */
+const CHECK_MILLIS = 5_000;
+/** Longer than the scrape interval of a Prometheus, so that its connection stays. */
+const KEEP_ALIVE_MILLIS = 75_000;
+/** Further connections are closed at once. */
+const MOST_CONNECTIONS = 1_000;
+/** The only body is the form of the login. */
+const MOST_BODY_BYTES = 16_384;
 const TEXT = "text/plain; charset=utf-8";
 
 /** The content of the server. Each function is called for a request. */
@@ -59,7 +69,12 @@ export async function startStatusServer(
     logger: false,
     forceCloseConnections: true,
     trustProxy: [...(views.trustProxy ?? [])],
+    requestTimeout: REQUEST_MILLIS,
+    keepAliveTimeout: KEEP_ALIVE_MILLIS,
+    bodyLimit: MOST_BODY_BYTES,
+    http: { headersTimeout: REQUEST_MILLIS, connectionsCheckingInterval: CHECK_MILLIS },
   });
+  server.server.maxConnections = MOST_CONNECTIONS;
   views.guard.guardRoutes(server);
   server.get("/healthz", () => "ok\n");
   server.get("/readyz", async (request, reply) => {

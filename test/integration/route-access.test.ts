@@ -120,6 +120,41 @@ describe("the ports of the program, with tokens in force", () => {
     },
   );
 
+  it.each([
+    "/allocation/compute?window=1d&aggregate=constructor",
+    "/allocation/compute?window=1d&aggregate=__proto__",
+    "/allocation/compute?window=1d&filter=toString%3A%22x%22",
+    "/api/v1/charges?by=constructor",
+    "/api/v1/charges?where=__proto__%3Dx",
+    `/api/v1/charges?by=${Array.from({ length: 700 }, (_, label) => `label.l${label}`).join(",")}`,
+    "/api/v1/charges?span=1d&span=2d",
+    "/api/v1/charges?by=team&by[__proto__]=x",
+    "/api/v1/charges/lines?cursor=constructor",
+    "/explain?where=hasOwnProperty%3Dx",
+    "/team?team=vision&team=nlp",
+    "/statement?period=__proto__",
+    "/api/v1/charges?by=%00",
+  ])("answer %s with a problem of the client, and no fault of the server", async (path) => {
+    const { status } = await ask("server", path, "administrator");
+    expect([path.slice(0, 80), status]).toEqual([
+      path.slice(0, 80),
+      expect.toSatisfy((code: number) => [200, 400, 422].includes(code)),
+    ]);
+  });
+
+  it.each([
+    ["two tokens", "application/x-www-form-urlencoded", "token=a&token=b"],
+    ["JSON", "application/json", '{"token":{"a":1}}'],
+    ["JSON that is cut off", "application/json", '{"token":'],
+    ["no form at all", "text/plain", "token"],
+    ["a polluted form", "application/x-www-form-urlencoded", "__proto__[token]=a&constructor=b"],
+  ])("refuse a login with %s", async (_, type, body) => {
+    const { url } = servers.get("server")!;
+    const answer = await fetch(`${url}/login`, { method: "POST", headers: { "content-type": type }, body });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+  });
+
   it("refuse to serve a route that is not in the table", async () => {
     const add = startStatusServer(server.listen, views("collector"), logger, (routes) => {
       routes.get("/debug", () => "secrets");

@@ -4,25 +4,25 @@ import type { FieldTest, Filter } from "./filter.ts";
 export const KIND = "if(workload_kind = 'Pod', '', lower(workload_kind))";
 export const CONTROLLER = "if(workload_kind = 'Pod', '', workload)";
 /** The SQL over `charges` for each name of OpenCost. The name of a label is a parameter. */
-const COLUMNS: Readonly<Record<string, string>> = {
-  cluster: "cluster",
-  node: "node",
-  namespace: "namespace",
-  controller: CONTROLLER,
-  controllername: CONTROLLER,
-  controllerkind: KIND,
-  pod: "pod",
-  provider: "''",
-  providerid: "''",
-  container: "''",
-  service: "''",
-  services: "''",
-  team: "team",
-  environment: "environment",
-  department: "cost_center",
-  owner: "team",
-  product: "project",
-};
+const COLUMNS: ReadonlyMap<string, string> = new Map([
+  ["cluster", "cluster"],
+  ["node", "node"],
+  ["namespace", "namespace"],
+  ["controller", CONTROLLER],
+  ["controllername", CONTROLLER],
+  ["controllerkind", KIND],
+  ["pod", "pod"],
+  ["provider", "''"],
+  ["providerid", "''"],
+  ["container", "''"],
+  ["service", "''"],
+  ["services", "''"],
+  ["team", "team"],
+  ["environment", "environment"],
+  ["department", "cost_center"],
+  ["owner", "team"],
+  ["product", "project"],
+]);
 
 /** Controllers of one kind by their names, as OpenCost aggregates them. */
 const KINDS = new Set(["deployment", "statefulset", "daemonset", "job"]);
@@ -54,7 +54,7 @@ export function readAggregate(text: string): Names | { readonly error: string } 
   for (const name of asked.length === 0 ? NOT_AGGREGATED : asked) {
     const [, label] = /^(?:label|annotation):(.+)$/.exec(name) ?? [];
     const lower = name.toLowerCase();
-    const column = COLUMNS[lower];
+    const column = COLUMNS.get(lower);
     if (label !== undefined) columns.push(orUnallocated(labelSql(label, "label", parameters)));
     else if (KINDS.has(lower)) columns.push(orUnallocated(`if(lower(workload_kind) = '${lower}', workload, '')`));
     else if (lower === "controller") columns.push(KIND_AND_NAME);
@@ -101,7 +101,7 @@ function testSql(
 ): { readonly sql: string } | { readonly error: string } {
   const lower = field.toLowerCase();
   const isMap = lower === "label" || lower === "annotation";
-  const column = isMap && key !== undefined ? labelSql(key, "key", parameters) : COLUMNS[lower];
+  const column = isMap && key !== undefined ? labelSql(key, "key", parameters) : COLUMNS.get(lower);
   if (column === undefined)
     return { error: `${field}${key === undefined ? "" : `[${key}]`} is not a field for filters` };
   const given = parameter("value", lower === "controllerkind" ? value.toLowerCase() : value, parameters);

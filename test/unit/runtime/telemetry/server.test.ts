@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import pino from "pino";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { parseConfig } from "../../../../runtime/config/load.ts";
 import { startStatusServer, type StatusServer } from "../../../../runtime/telemetry/server.ts";
 
@@ -38,3 +40,59 @@ it.each([{ network: "10.0.0.0/33" }, { network: "everybody" }, { network: "10.0.
     expect(load).toThrow(/server\.trustProxy.*an address or a network/s);
   },
 );
+
+describe("a client that is too slow, or one of too many", () => {
+  async function listening(): Promise<{ readonly port: number; readonly url: string }> {
+    const server = await startStatusServer("127.0.0.1:0", VIEWS, pino({ level: "silent" }), (routes) => {
+      routes.post("/form", () => "ok");
+    });
+    servers.push(server);
+    return { port: Number(new URL(server.url).port), url: server.url };
+  }
+
+  /** Sends a text, then nothing more. Returns the answer when the server has closed the connection. */
+  async function answerOf(port: number, text: string): Promise<string> {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(text);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  }
+
+  it("is closed if its headers or its body are not complete in time", { timeout: 30_000 }, async () => {
+    const { port } = await listening();
+    const begun = performance.now();
+    const answers = await Promise.all([
+      answerOf(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: "),
+      answerOf(
+        port,
+        "POST /form HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nslow",
+      ),
+    ]);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+
+  it("is refused if its body is too large", async () => {
+    const { url } = await listening();
+    const headers = { "content-type": "text/plain" };
+    expect((await fetch(`${url}/form`, { method: "POST", headers, body: "x".repeat(20_000) })).status).toBe(413);
+    expect((await fetch(`${url}/form`, { method: "POST", headers: {}, body: new Uint8Array([0]) })).status).toBe(415);
+  });
+
+  it("is closed at once beyond 1,000 connections, and the others are served", async () => {
+    const { port } = await listening();
+    const sockets = Array.from({ length: 1_100 }, () =>
+      connect(port, "127.0.0.1")
+        .on("error", () => undefined)
+        .resume(),
+    );
+    const closed = (): number => sockets.filter((socket) => socket.closed).length;
+    await expect.poll(closed, { interval: 20 }).toBeGreaterThanOrEqual(50);
+    const served = sockets.find(({ closed }) => !closed)!;
+    served.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const [answer] = (await once(served, "data")) as [Buffer];
+    expect(answer.toString()).toContain("HTTP/1.1 200");
+    for (const socket of sockets) socket.destroy();
+  });
+});
