@@ -31,7 +31,7 @@ export function readYaml<Schema extends z.ZodType>(
       })),
     };
   }
-  const missing = options.env === undefined ? [] : fillVariables(document, options.env);
+  const { missing, filled } = fillVariables(document, options.env);
   const expanded = expand(document);
   if ("problem" in expanded) return { problems: [expanded.problem] };
   const { raw } = expanded;
@@ -45,7 +45,15 @@ export function readYaml<Schema extends z.ZodType>(
   const invalid = result.success
     ? []
     : result.error.issues.flatMap((issue) => toProblems(issue, raw, lineOf, options.unknownKey));
-  const problems = [...unset, ...invalid.filter(({ key }) => !unset.some((other) => other.key === key))];
+  const problems = [
+    ...unset,
+    ...invalid
+      .filter(({ key }) => !unset.some((other) => other.key === key))
+      // The value of a variable can be a secret, whatever its key is.
+      .map(({ value, ...problem }) =>
+        value === undefined || filled.has(problem.key) ? problem : { ...problem, value },
+      ),
+  ];
   return result.success && problems.length === 0 ? { value: result.data } : { problems };
 }
 
@@ -73,8 +81,21 @@ function holdsItself(value: unknown, around: Set<unknown>): boolean {
 /** Formats a problem as one line: the key, its line, the value and what is allowed. */
 export function describeProblem({ key, line, value, allowed, isUnknownKey }: FileProblem): string {
   const where = line === undefined ? key : `${key} (line ${line})`;
-  if (isUnknownKey === true) return `  ${where}: ${allowed}; its value is ${JSON.stringify(value)}`;
-  return value === undefined ? `  ${where}: ${allowed}` : `  ${where}: ${JSON.stringify(value)} is not ${allowed}`;
+  if (isUnknownKey === true || value === undefined) return `  ${where}: ${allowed}`;
+  return `  ${where}: ${shownValue(key, value)} is not ${allowed}`;
+}
+
+/** Words in the keys of secrets, of hashes, and of texts that can contain a password. */
+const SECRET_KEY = /pass|token|secret|key|credential|auth|sha256|hash|bearer|dsn|webhook/i;
+/** A user with a password in an address. */
+const USER_INFO = /\/\/[^/\s]*:[^/\s]*@/;
+
+/** Returns the value of a key for a message: only a number, a truth value, or a text that cannot be a secret. */
+function shownValue(key: string, value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "a mapping";
+  const isSecret = SECRET_KEY.test(key) || (typeof value === "string" && USER_INFO.test(value));
+  return isSecret ? "the value" : JSON.stringify(value);
 }
 
 /** Returns what is allowed, for issues without a message of their own. */
@@ -114,11 +135,15 @@ function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: stri
   return [{ ...locate(issue.path, lineOf), ...(value === undefined ? {} : { value }), allowed }];
 }
 
-function locate(path: readonly PropertyKey[], lineOf: LineOf): { key: string; line?: number } {
-  const key = path.reduce<string>((text, part) => {
+function keyOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
     return text === "" ? String(part) : `${text}.${String(part)}`;
   }, "");
+}
+
+function locate(path: readonly PropertyKey[], lineOf: LineOf): { key: string; line?: number } {
+  const key = keyOf(path);
   const line = lineOf(path);
   return { key: key === "" ? "(the whole file)" : key, ...(line === undefined ? {} : { line }) };
 }
@@ -141,20 +166,26 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Replaces `${NAME}` and `${NAME:-default}` in every text. Returns the names that are not set. */
-function fillVariables(document: Document, env: NodeJS.ProcessEnv): { path: PropertyKey[]; name: string }[] {
+/** Replaces `${NAME}` and `${NAME:-default}` in every text, if there is `env`. Returns the names that are not set, and the replaced keys. */
+function fillVariables(
+  document: Document,
+  env: NodeJS.ProcessEnv | undefined,
+): { readonly missing: readonly { path: PropertyKey[]; name: string }[]; readonly filled: ReadonlySet<string> } {
   const missing: { path: PropertyKey[]; name: string }[] = [];
+  const filled = new Set<string>();
+  if (env === undefined) return { missing, filled };
   visit(document, {
     Scalar(key, node, ancestors) {
       if (key === "key" || typeof node.value !== "string") return;
       node.value = node.value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
         const value = env[name] ?? fallback;
         if (value === undefined) missing.push({ path: pathOf(node, ancestors), name });
+        else filled.add(keyOf(pathOf(node, ancestors)));
         return value ?? "";
       });
     },
   });
-  return missing;
+  return { missing, filled };
 }
 
 function pathOf(node: unknown, ancestors: readonly unknown[]): PropertyKey[] {

@@ -49,7 +49,7 @@ server:
     };
     expect(readHash({ file: "hash" })).toBe(HASH);
     expect(readHash({ env: "HASH" })).toBe(HASH);
-    expect(() => readHash({ file: "wrong" })).toThrow(`{"file":"wrong"} is not ${FORM}`);
+    expect(() => readHash({ file: "wrong" })).toThrow(`a mapping is not ${FORM}`);
     expect(() => readHash({ file: "nowhere" })).toThrow("ENOENT");
   });
 
