@@ -1,4 +1,4 @@
-import { mkdirSync, openSync } from "node:fs";
+import { openSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { loadConfig } from "../runtime/config/load.ts";
@@ -7,6 +7,7 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startSystem } from "../services/system.ts";
 import { startView } from "./up-view.ts";
+import { makePrivateFolder } from "../runtime/private-folder.ts";
 
 /** Adds `gpu-ledger up`: everything on this machine, in one process group; without a configuration, on the demo fleet. */
 export function addUp(program: Command, context: CommandContext): void {
@@ -19,9 +20,9 @@ export function addUp(program: Command, context: CommandContext): void {
       const loaded = loadConfig(options.config, context.env);
       const config = { ...loaded.config, demo: { ...loaded.config.demo, ...readGpus(options.gpus) } };
       const onTerminal = context.stdout.isTTY === true;
-      mkdirSync(config.data, { recursive: true });
+      makePrivateFolder(config.data);
       const logPath = join(config.data, "gpu-ledger.log");
-      const logFile = onTerminal ? openSync(logPath, "a") : undefined;
+      const logFile = onTerminal ? openSync(logPath, "a", 0o600) : undefined;
       const logger = createLogger(config.log.level, {}, logFile);
       logger.info({ config: loaded.path ?? "defaults", data: config.data }, "starting");
       const system = await startSystem({

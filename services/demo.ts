@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
@@ -16,6 +16,7 @@ import type { Config } from "../runtime/config/schema.ts";
 import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
 import { projectionOf } from "./projection.ts";
 import type { DemoStatus, Role } from "./role.ts";
+import { makePrivateFolder } from "../runtime/private-folder.ts";
 
 /** The number of GPUs whose objects can be checked in a second without a noticeable load. */
 const GPUS_PER_SECOND = 1_000;
@@ -42,7 +43,7 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
   const fleet = createFleet({ seed, gpus, cluster: config.cluster });
   try {
     const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now, address));
-    await mkdir(config.data, { recursive: true });
+    makePrivateFolder(config.data);
     const apiServer = lifecycle.add("API server", await startApiServer({ address }));
     const driver = createClusterDriver(fleet, apiServer, Date.now, {
       exporters: servers.targets,
@@ -50,7 +51,7 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
     });
     driver.start();
     lifecycle.add("cluster", { stop: () => Promise.resolve(driver.stop()) });
-    await writeFile(demoKubeconfig(config), kubeconfigOf(apiServer.url));
+    await writeFile(demoKubeconfig(config), kubeconfigOf(apiServer.url), { mode: 0o600 });
     const bus = await openBus(config, logger);
     lifecycle.add("bus", { stop: () => bus.close() });
     await bus.declare(topicDeclarations(config.bus));

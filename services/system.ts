@@ -1,6 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -23,6 +22,7 @@ import { addRemoteGpuMetrics } from "./gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "./role.ts";
 import { shownStatus } from "./shown-status.ts";
+import { makePrivateFolder, restrictFiles } from "../runtime/private-folder.ts";
 
 /** The state of all parts of `up`: the body of `/api/status`. */
 export interface SystemStatus {
@@ -73,7 +73,8 @@ export async function startSystem(options: {
   readonly logFile?: number;
 }): Promise<System> {
   const { config, version, logger, logFile } = options;
-  mkdirSync(config.data, { recursive: true });
+  makePrivateFolder(config.data);
+  restrictFiles(config.data);
   const lifecycle = createLifecycle(logger);
   const reports = new Map<string, ChildReport & { readonly at: number }>();
   const processes = new Map<string, Pick<SupervisedChild, "restarts" | "processId">>();

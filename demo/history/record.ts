@@ -36,7 +36,7 @@ function isRanges(value: unknown): value is readonly Range[] {
 export async function writeRecord(path: string, record: HistoryRecord): Promise<void> {
   const merged = { ...record, sent: mergeRanges(record.sent), live: mergeRanges(record.live) };
   const temporary = `${path}.new`;
-  await writeFile(temporary, `${JSON.stringify(merged)}\n`, { flush: true });
+  await writeFile(temporary, `${JSON.stringify(merged)}\n`, { flush: true, mode: 0o600 });
   await rename(temporary, path);
 }
 

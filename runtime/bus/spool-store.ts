@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { open } from "lmdb";
 import { BusError } from "./bus.ts";
 import type { OutgoingMessage } from "./bus.ts";
 import { decodeRecord, encodeRecord, footprintBytes } from "./record.ts";
 import { createWriteQueue } from "./write-queue.ts";
+import { makePrivateFolder, restrictFiles } from "../private-folder.ts";
 
 /** A message and its position in the order of sending. */
 export interface SpooledMessage {
@@ -139,8 +139,10 @@ export function openSpoolStore(folder: string, maxBytes: number): SpoolStore {
 
 function openRoot(folder: string) {
   try {
-    mkdirSync(folder, { recursive: true });
-    return open({ path: folder, noSubdir: false, overlappingSync: false, eventTurnBatching: false });
+    makePrivateFolder(folder);
+    const root = open({ path: folder, noSubdir: false, overlappingSync: false, eventTurnBatching: false });
+    restrictFiles(folder);
+    return root;
   } catch (cause) {
     throw new BusError("unavailable", `The spool in ${folder} cannot be opened.`, { retriable: false, cause });
   }

@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
 import { open } from "lmdb";
 import type { Database } from "lmdb";
 import { BusError } from "../bus.ts";
 import type { TopicDeclaration } from "../bus.ts";
 import type { GroupState } from "./group-state.ts";
 import { createWriteQueue, inTurn } from "../write-queue.ts";
+import { makePrivateFolder, restrictFiles } from "../../private-folder.ts";
 
 /** The version of the folder's layout. A folder of a later release is refused. */
 const FOLDER_FORMAT = 1;
@@ -125,8 +125,10 @@ function openTables(folder: string): Storage {
 
 function openRoot(folder: string) {
   try {
-    mkdirSync(folder, { recursive: true });
-    return open({ path: folder, noSubdir: false, maxDbs: 16, overlappingSync: false, eventTurnBatching: false });
+    makePrivateFolder(folder);
+    const root = open({ path: folder, noSubdir: false, maxDbs: 16, overlappingSync: false, eventTurnBatching: false });
+    restrictFiles(folder);
+    return root;
   } catch (cause) {
     throw new BusError("unavailable", `The log in ${folder} cannot be opened.`, { retriable: false, cause });
   }

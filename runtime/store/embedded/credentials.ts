@@ -1,9 +1,10 @@
 /** The user of the embedded store. The store creates its password at its first start. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { equalSecrets } from "../../equal-secrets.ts";
+import { makePrivateFolder } from "../../private-folder.ts";
 import { AdapterError } from "./adapter-error.ts";
 
 /** A user's name and password: the store's own, or those of a request. */
@@ -25,7 +26,7 @@ export function loadOrCreateUser(file: string): StoreUser {
   const kept = readUser(file);
   if (kept !== undefined) return kept;
   const internal = { username: "gpu_ledger", password: randomBytes(24).toString("base64url") };
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(file));
   writeFileSync(file, `${JSON.stringify({ internal } satisfies KeptCredentials, null, 2)}\n`, { mode: 0o600 });
   return internal;
 }

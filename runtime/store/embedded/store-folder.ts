@@ -1,6 +1,7 @@
 /** The folder of the embedded store, readable only by its owner. */
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { makePrivateFolder, restrictFiles } from "../../private-folder.ts";
 
 /** The absolute paths inside a store's folder. */
 export interface StoreFolder {
@@ -36,7 +37,8 @@ export function prepareStoreFolder(folder: string): StoreFolder {
   const paths = storeFolder(folder);
   rmSync(paths.incoming, { recursive: true, force: true });
   for (const path of [resolve(folder), paths.data, paths.incoming, paths.backups, join(resolve(folder), "config")]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makePrivateFolder(path);
   }
+  restrictFiles(resolve(folder));
   return paths;
 }
