@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -85,27 +82,20 @@ describe("a price book beside the store's inventory", () => {
     expect(await shown(NOON, "--node", "gpu-b")).toHaveLength(1);
   });
 
-  it("is shown with the embedded store of an `up` that runs with the same configuration", async () => {
-    const up = createServer((_, response) => response.end(JSON.stringify({ store: { url: server.url } })));
-    up.listen(0, "127.0.0.1");
-    await once(up, "listening");
-    try {
-      mkdirSync(join(folder.path, "data/store"), { recursive: true });
-      folder.write("data/store/credentials.json", { internal: server.user });
-      const embedded = folder.write("embedded.yaml", {
-        data: join(folder.path, "data"),
-        server: { listen: `127.0.0.1:${(up.address() as AddressInfo).port}` },
-        store: { database: "prices" },
-        prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", list: "6.88" }],
-      });
-      const time = new Date(NOON).toISOString();
-      const args = ["show", "--at", time, "--node", "gpu-b", "--format", "json"];
-      expect(JSON.parse((await prices([...args, "--config", embedded])).stdout)).toMatchObject([
-        { node: "gpu-b", model: "L4", entries: ["everything from 2026-01-01"] },
-      ]);
-    } finally {
-      up.close();
-    }
+  it("is shown with the embedded store of an `up` that runs with the same data folder", async () => {
+    mkdirSync(join(folder.path, "data/store"), { recursive: true });
+    folder.write("data/store/credentials.json", { internal: server.user });
+    folder.write("data/store/address", server.url);
+    const embedded = folder.write("embedded.yaml", {
+      data: join(folder.path, "data"),
+      store: { database: "prices" },
+      prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", list: "6.88" }],
+    });
+    const time = new Date(NOON).toISOString();
+    const args = ["show", "--at", time, "--node", "gpu-b", "--format", "json"];
+    expect(JSON.parse((await prices([...args, "--config", embedded])).stdout)).toMatchObject([
+      { node: "gpu-b", model: "L4", entries: ["everything from 2026-01-01"] },
+    ]);
   });
 
   it("is checked against every node of a period", async () => {
