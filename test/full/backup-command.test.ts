@@ -80,7 +80,7 @@ describe("the commands backup and restore", () => {
     expect(again).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /the store of .*data is in use: stop `up`, and restore into a new folder\n$/,
+        /the store of .*data is in use: stop `gpu-ledger up`, and restore into a new folder\n$/,
       ) as string,
     });
   });
