@@ -3,12 +3,15 @@ import { createReadStream } from "node:fs";
 import { Agent, request } from "undici";
 import type { ConfiguredWebhook } from "../../runtime/config/deliveries.ts";
 import { DeliveryError } from "./error.ts";
+import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "./link-local.ts";
 import type { Parcel } from "./manifest.ts";
 import type { Occasion } from "./records.ts";
 
 /** The number of characters of a refusing answer in an error. */
 const MOST_CHARACTERS = 200;
 const MOST_READ_BYTES = 4_096;
+const REFUSED_ADDRESS =
+  "the webhook has a link-local address, such as a metadata service: set allowLinkLocal if it is right";
 
 /**
  * Posts a file to a webhook. Only a 2xx answer is success. Redirects are not followed. Fails with a {@link DeliveryError}, and if the
@@ -19,7 +22,9 @@ export async function postToWebhook(
   { file, occasion, attempt }: Parcel,
   { version, signal }: { readonly version: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { url, bearerToken, signingSecret, timeout } = webhook;
+  const { url, bearerToken, signingSecret, timeout, allowLinkLocal } = webhook;
+  if (!allowLinkLocal && isLinkLocal(new URL(url).hostname))
+    throw new DeliveryError("webhook-refused", REFUSED_ADDRESS);
   const headers: Record<string, string> = {
     "content-type": file.mediaType,
     "content-length": String(file.bytes),
@@ -34,7 +39,8 @@ export async function postToWebhook(
   if (bearerToken !== undefined) headers["authorization"] = `Bearer ${bearerToken}`;
   if (signingSecret !== undefined)
     headers["x-gpu-ledger-signature"] = `sha256=${await signatureOf(file.path, signingSecret)}`;
-  const dispatcher = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout });
+  const connect = allowLinkLocal ? { timeout } : { timeout, lookup: lookupElsewhere };
+  const dispatcher = new Agent({ connect, headersTimeout: timeout, bodyTimeout: timeout });
   const isOver = AbortSignal.timeout(timeout);
   const body = createReadStream(file.path);
   try {
@@ -51,6 +57,7 @@ export async function postToWebhook(
   } catch (error) {
     if (error instanceof DeliveryError || signal.aborted) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === LINK_LOCAL_CODE) throw new DeliveryError("webhook-refused", REFUSED_ADDRESS);
     if (isOver.aborted || TIMEOUTS.has(code))
       throw new DeliveryError("webhook-timeout", `no answer within ${timeout / 1_000} s`, { cause: error });
     // Messages of failures can contain the address, which may be secret. Their codes cannot.

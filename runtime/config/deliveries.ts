@@ -70,6 +70,9 @@ const recipient = (sources: ConfigSources) =>
           bearerToken: secret(sources).optional().describe("The bearer token of the request."),
           signingSecret: secret(sources).optional().describe("Signs the file: HMAC-SHA-256."),
           timeout: duration("1s", "10m").prefault("30s").describe("The longest time of the whole request."),
+          allowLinkLocal: flag
+            .default(false)
+            .describe("Allows a host with a link-local address, such as a metadata service of a cloud."),
         })
         .optional(),
     })
@@ -175,6 +178,24 @@ function checkDeliveries(config: WrittenDeliveries, context: z.RefinementCtx): v
     const { policy } = each.report;
     if (policy !== undefined && !kept.includes(policy))
       complain(["report", "policy"], `a policy with kept charges: ${kept.join(", ")}`);
+  });
+}
+
+/** Refuses webhooks of hosts that are not in the list, if there is one. `*.domain` is any host below the domain. */
+export function checkWebhookHosts(
+  config: { readonly deliveries: readonly ConfiguredDelivery[]; readonly webhookHosts?: readonly string[] | undefined },
+  context: z.RefinementCtx,
+): void {
+  const { webhookHosts: hosts } = config;
+  if (hosts === undefined) return;
+  const isAllowed = (host: string): boolean =>
+    hosts.some((each) => (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each.toLowerCase()));
+  config.deliveries.forEach(({ to }, index) => {
+    to.forEach(({ webhook }, number) => {
+      if (webhook === undefined || isAllowed(new URL(webhook.url).hostname)) return;
+      const path = ["deliveries", index, "to", number, "webhook", "url"];
+      context.addIssue({ code: "custom", path, message: `an address of webhookHosts: ${hosts.join(", ")}` });
+    });
   });
 }
 

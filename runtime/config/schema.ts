@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { access } from "./access.ts";
 import { between } from "./between.ts";
-import { deliveriesCheck, deliveries } from "./deliveries.ts";
+import { checkWebhookHosts, deliveriesCheck, deliveries } from "./deliveries.ts";
 import { focus } from "./focus.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
@@ -231,6 +231,9 @@ export function createConfigSchema(sources: ConfigSources) {
       ...ledgerKeys(sources),
       focus,
       deliveries: deliveries(sources),
+      webhookHosts: list(text("a host, or *.domain"))
+        .optional()
+        .describe("The hosts of webhooks. Webhooks of other hosts are refused. Default: any host."),
       processor: processor.prefault({}),
       server: z
         .strictObject({
@@ -274,6 +277,7 @@ export function createConfigSchema(sources: ConfigSources) {
     .check(
       ...LEDGER_CHECKS,
       deliveriesCheck,
+      between([["deliveries"], ["webhookHosts"]], checkWebhookHosts),
       between([["bus"]], ({ bus: { kind, kafka } }: WithParts, context) => {
         if (kind === "kafka" && kafka === undefined)
           context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, because bus.kind is kafka" });

@@ -34,11 +34,22 @@ describe("deliveries in the configuration", () => {
     expect(read(withDelivery({ period: "week" })).deliveries[0]!.report.kind).toBe("showback");
   });
 
+  it("may go to the webhooks of a list of hosts only", () => {
+    const to = [{ name: "hook", webhook: { url: "https://hooks.example.com/T0/abc" } }];
+    for (const webhookHosts of [["hooks.example.com"], ["*.example.com"], ["other.org", "HOOKS.example.com"]])
+      expect(read(withDelivery({ to }, { webhookHosts })).deliveries).toHaveLength(1);
+    for (const webhookHosts of [[], ["example.com"], ["*.hooks.example.com"], ["ample.com"]])
+      expect(problemOf(withDelivery({ to }, { webhookHosts }))).toEqual({
+        key: "deliveries[0].to[0].webhook.url",
+        allowed: `an address of webhookHosts: ${webhookHosts.join(", ")}`,
+      });
+  });
+
   it("take the secrets of a webhook, including its address, from files or variables", () => {
     const url = "https://hooks.example.com/T0/abc";
     const webhook = { url: { env: "HOOK" }, bearerToken: "b", signingSecret: { env: "SIGN" }, timeout: "5s" };
     const { to } = read(withDelivery({ to: [{ name: "hook", webhook }] }), { HOOK: url, SIGN: "s" }).deliveries[0]!;
-    expect(to[0]!.webhook).toEqual({ url, bearerToken: "b", signingSecret: "s", timeout: 5_000 });
+    expect(to[0]!.webhook).toEqual({ url, bearerToken: "b", signingSecret: "s", timeout: 5_000, allowLinkLocal: false });
   });
 
   it.each(["0 6 3 * *", "*/15 0-6 * JAN,FEB MON-FRI", "0 6 L * *", "0 6 * * 1#1", "30 2 29 2 *"])(

@@ -1,0 +1,39 @@
+import type { LookupAddress } from "node:dns";
+import { describe, expect, it } from "vitest";
+import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "../../../../reports/delivery/link-local.ts";
+
+describe("a link-local address", () => {
+  it.each([
+    ["169.254.169.254", true],
+    ["169.254.0.1", true],
+    ["[fe80::1]", true],
+    ["fe80::1%eth0", true],
+    ["[fd00:ec2::254]", true],
+    ["::ffff:169.254.169.254", true],
+    ["100.100.100.200", true],
+    ["10.0.0.1", false],
+    ["127.0.0.1", false],
+    ["[2001:db8::1]", false],
+    ["169.254.example.com", false],
+  ])("is known by its form: %s is %s", (host, expected) => {
+    expect(isLinkLocal(host)).toBe(expected);
+  });
+
+  it.each([
+    [[{ address: "169.254.169.254", family: 4 }], LINK_LOCAL_CODE],
+    [
+      [
+        { address: "203.0.113.7", family: 4 },
+        { address: "fe80::1", family: 6 },
+      ],
+      LINK_LOCAL_CODE,
+    ],
+    [[{ address: "203.0.113.7", family: 4 }], undefined],
+  ] as const)("is refused if a name has it among its addresses: %j", (addresses, code) => {
+    const lookup = ((_: string, __: object, done: (error: null, found: readonly LookupAddress[]) => void) =>
+      done(null, addresses)) as never;
+    let answer: { readonly error: unknown; readonly found: unknown } | undefined;
+    lookupElsewhere("metadata.example", { all: true }, (error, found) => (answer = { error, found }), lookup);
+    expect(answer).toMatchObject(code === undefined ? { error: null, found: addresses } : { error: { code } });
+  });
+});
