@@ -272,7 +272,7 @@ describe("the books of a billing period", () => {
     books.use(fleet({ prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "4.00" }] }));
     await expect(books.close("2026-03", APRIL_3)).rejects.toMatchObject({
       code: "unsettled",
-      message: expect.stringContaining("2 hours are not charged yet") as string,
+      message: expect.stringContaining("2 hours are not charged with the current usage") as string,
     });
     books.use(fleet());
     await books.store.insertJson("breaches", [

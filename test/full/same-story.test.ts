@@ -124,7 +124,9 @@ describe("a cluster with GPUs that no label counts right", () => {
     const config = configuration();
     const checked = await folder.run(["check", "--config", config]);
     expect(checked.stdout).toContain(`cluster prod, GPUs: ${ALL_GPUS} on 3 nodes: ${ALL_GPUS} by exporters`);
-    expect(checked.stdout).toContain("sliced has 4 guessed from the capacity, and its exporter shows 1; 1 is taken");
+    expect(checked.stdout).toContain(
+      "sliced has 4 guessed from the capacity, and its exporter shows 1; the ledger counts 1",
+    );
     expect(checked.stdout).toContain(
       "amd has 4 guessed from the capacity, and its exporter shows 2; the ledger counts 2",
     );

@@ -49,7 +49,13 @@ describe("deliveries in the configuration", () => {
     const url = "https://hooks.example.com/T0/abc";
     const webhook = { url: { env: "HOOK" }, bearerToken: "b", signingSecret: { env: "SIGN" }, timeout: "5s" };
     const { to } = read(withDelivery({ to: [{ name: "hook", webhook }] }), { HOOK: url, SIGN: "s" }).deliveries[0]!;
-    expect(to[0]!.webhook).toEqual({ url, bearerToken: "b", signingSecret: "s", timeout: 5_000, allowLinkLocal: false });
+    expect(to[0]!.webhook).toEqual({
+      url,
+      bearerToken: "b",
+      signingSecret: "s",
+      timeout: 5_000,
+      allowLinkLocal: false,
+    });
   });
 
   it.each(["0 6 3 * *", "*/15 0-6 * JAN,FEB MON-FRI", "0 6 L * *", "0 6 * * 1#1", "30 2 29 2 *"])(
