@@ -56,16 +56,19 @@ export function createAccess(of: {
   const { listen, store, configured, metricsToken, clock, logger } = of;
   const tokens = createTokenReader(store, clock, configured);
   const check = createAuthenticate({ listen, tokens, throttle: createThrottle(), clock });
-  let hadTokens = false;
+  let hadTokens: boolean | undefined;
 
-  /** Returns true if tokens are in force. The last known state counts while the store is away, so that metrics of an outage can be read. */
+  /**
+   * Returns true if tokens are in force. The last known state counts while the store is away, so that metrics of an outage can be read. Before
+   * the first answer of the store, tokens count as in force.
+   */
   async function areInForce(): Promise<boolean> {
     try {
       hadTokens = await tokens.hasTokens();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
     }
-    return hadTokens;
+    return hadTokens ?? true;
   }
 
   async function authenticate({ headers, ip, url }: Admitted, isLogged = true): Promise<Viewer> {

@@ -4,6 +4,7 @@ import { createToken } from "../../reports/access/tokens.ts";
 import { askerOf, portOf, PORTS, type Asker, type Port } from "../../reports/server/route-table.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { StoreError } from "../../runtime/store/store-error.ts";
 import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
 import { addGpuMetrics } from "../../services/gpu-metrics.ts";
 import { createPortAccess } from "../../services/port-access.ts";
@@ -172,6 +173,15 @@ describe("the ports of the program, without any token", () => {
     await expect(open("127.0.0.1:80").admit(request("evil.example"), "operator")).rejects.toMatchObject({
       status: 403,
     });
+  });
+
+  it("refuse while the store has not answered yet whether there are tokens", async () => {
+    const away = new StoreError("unavailable", "away", { retriable: true });
+    const store = { query: () => Promise.reject(away) } as unknown as StoreClient;
+    const port = createPortAccess("processor", { listen: "0.0.0.0:80", access: { tokens: [] } }, { logger, store });
+    const asking = { headers: { authorization: `Bearer gpul_${"A".repeat(43)}` }, ip: "10.0.0.7", url: "/metrics" };
+    await expect(port.admit(asking, "operator")).rejects.toMatchObject({ status: 503 });
+    await expect(port.admit({ ...asking, headers: {} }, "operator")).rejects.toMatchObject({ status: 401 });
   });
 
   it("serve the network if they listen on it", async () => {
