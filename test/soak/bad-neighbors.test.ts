@@ -188,7 +188,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
     await expectMetricsToBeRight(stack);
   });
 
-  it("needs no more memory at the end", () => expect(memory.growing()).toEqual([]));
+  it("needs no more memory at the end", async () => expect(await memory.growing()).toEqual([]));
 
   it("was fresh in every stage", () => expect(late).toEqual([]));
 

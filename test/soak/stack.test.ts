@@ -38,6 +38,6 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml over an hour", () =>
     await expectNothingLost(stack, startedAt, 0);
     await expectChargesToAddUp(stack);
     await expectMetricsToBeRight(stack);
-    expect(memory.growing()).toEqual([]);
+    expect(await memory.growing()).toEqual([]);
   });
 });

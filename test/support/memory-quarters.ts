@@ -4,12 +4,17 @@ import { PROGRAMS, type Stack } from "./stack.ts";
 /** The permitted growth of a part from the second quarter to the last: a garbage collector keeps some memory for later. */
 const MOST_GROWTH = { ratio: 1.1, megabytes: 24 };
 
+const QUARTERS = [0, 1, 2, 3];
+
 /** Memory of every process of a stack over a run. */
 export interface MemoryOfParts {
   /** Measures every process once. */
   measure(): void;
-  /** Prints medians of the second and the last quarter, in megabytes, and returns the medians of the parts that have grown. */
-  growing(): readonly unknown[];
+  /**
+   * Prints medians of all quarters, in megabytes, and returns those of the parts that have grown from the second quarter to the last. Also
+   * prints the smallest heap of each quarter: what remains after a garbage collection.
+   */
+  growing(): Promise<readonly unknown[]>;
 }
 
 /** Starts the measurement of the running processes. */
@@ -22,32 +27,50 @@ export function followMemory(stack: Stack): MemoryOfParts {
     alertmanager: stack.alertmanager.processId,
   };
   const measured = new Map(Object.keys(processes).map((name) => [name, [] as number[]]));
+  const startedAt = Date.now();
   return {
     measure() {
       for (const [name, id] of Object.entries(processes)) measured.get(name)!.push(ownMegabytes(id));
     },
-    growing() {
-      const quarters = [...measured].map(([part, of]) => ({ part, ...quartersOf(of) }));
-      process.stdout.write(`${quarters.map((each) => JSON.stringify(each)).join("\n")}\n`);
-      return quarters.filter(
-        ({ second, last }) => last > Math.max(second * MOST_GROWTH.ratio, second + MOST_GROWTH.megabytes),
+    async growing() {
+      const parts = [...measured].map(([part, of]) => ({ part, ...quartersOf(of) }));
+      const lines = [...parts, ...(await heapsOf(stack, startedAt))];
+      process.stdout.write(`${lines.map((each) => JSON.stringify(each)).join("\n")}\n`);
+      return parts.filter(
+        ({ medians: [, second, , last] }) =>
+          last! > Math.max(second! * MOST_GROWTH.ratio, second! + MOST_GROWTH.megabytes),
       );
     },
   };
 }
 
-/** Medians of the second quarter and of the last, and the maximum, in megabytes. */
-function quartersOf(values: readonly number[]): {
-  readonly second: number;
-  readonly last: number;
-  readonly most: number;
-} {
+/** The median of each quarter, and the maximum, in megabytes. */
+function quartersOf(values: readonly number[]): { readonly medians: readonly number[]; readonly most: number } {
   const quarter = Math.floor(values.length / 4);
-  const median = (from: number, until: number): number =>
-    Math.round(values.slice(from, until).toSorted((a, b) => a - b)[Math.floor((until - from) / 2)]!);
-  return {
-    second: median(quarter, 2 * quarter),
-    last: median(values.length - quarter, values.length),
-    most: Math.round(Math.max(...values)),
-  };
+  const medians = QUARTERS.map((index) => {
+    const sorted = values.slice(index * quarter, (index + 1) * quarter).toSorted((a, b) => a - b);
+    return Math.round(sorted[Math.floor(quarter / 2)]!);
+  });
+  return { medians, most: Math.round(Math.max(...values)) };
+}
+
+/** The smallest heap, and the smallest memory outside of it, of each program in each quarter, in megabytes. */
+async function heapsOf(stack: Stack, startedAt: number): Promise<readonly unknown[]> {
+  const until = Date.now();
+  const quarter = (until - startedAt) / 4;
+  const metrics = ["nodejs_heap_size_used_bytes", "nodejs_external_memory_bytes"];
+  const least = await Promise.all(
+    metrics.map((metric) =>
+      stack.prometheus.queryRange(
+        `min_over_time(${metric}[${Math.floor(quarter / 1000)}s])`,
+        startedAt + quarter,
+        until,
+        Math.floor(quarter / 1000),
+      ),
+    ),
+  );
+  return least.flat().map(({ metric, values }) => ({
+    ...metric,
+    least: values.map(([, bytes]) => Math.round(Number(bytes) / 2 ** 20)),
+  }));
 }
