@@ -48,12 +48,11 @@ it.each(["devices without end", "a pod on each of them", "a host for each device
   "the time to read a page grows in proportion to its size, if the limits allow it: %s",
   (name) => {
     const limits = { devices: 50_000, messageBytes: 1e9 };
-    const timeOf = (bytes: number): number =>
-      read(
-        hostilePages(bytes).find((page) => page.name === name)!,
-        limits,
-      ).all;
-    const small = Math.min(timeOf(1_100_000), timeOf(1_100_000));
-    expect(timeOf(4_400_000)).toBeLessThan(8 * small);
+    const pageOf = (bytes: number): HostilePage => hostilePages(bytes).find((page) => page.name === name)!;
+    const [small, large] = [pageOf(1_100_000), pageOf(4_400_000)];
+    // The shortest of several times: the garbage collector can run in any of them.
+    const times = Array.from({ length: TRIES }, () => [read(small, limits).all, read(large, limits).all] as const);
+    const shortest = (index: 0 | 1): number => Math.min(...times.map((time) => time[index]));
+    expect(shortest(1)).toBeLessThan(8 * shortest(0));
   },
 );
