@@ -55,6 +55,16 @@ export interface RowsOptions {
   readonly unmerged?: boolean;
 }
 
+/** The bounds of the queries of one caller. */
+export interface QueryBounds {
+  /** The caller's name. ClickHouse counts quotas by it (`quota_key`), and the embedded store runs such queries in a lane of their own. */
+  readonly caller: string;
+  /** Settings that limit each query, for example `max_execution_time`. */
+  readonly settings: Readonly<Record<string, string | number>>;
+  /** When it is aborted, queries fail with the code `canceled`, and the store stops them. */
+  readonly signal: AbortSignal;
+}
+
 /** The store client. Every method fails with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
@@ -85,6 +95,8 @@ export interface StoreClient {
   command(sql: string, parameters?: StoreParameters): Promise<void>;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
+  /** Returns a client of the same connections whose `query`, `stream` and `bytes` are bounded. */
+  bounded(bounds: QueryBounds): StoreClient;
   close(): Promise<void>;
 }
 
@@ -122,9 +134,32 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     clickhouse_settings: statementSettings,
   });
   const insertSettings: ClickHouseSettings = { ...options.insertSettings };
+  return clientOf(client, { database: options.database, insertSettings });
+}
+
+function clientOf(
+  client: ReturnType<typeof createClient>,
+  of: { readonly database: string; readonly insertSettings: ClickHouseSettings },
+  bounds?: QueryBounds,
+): StoreClient {
+  const { database, insertSettings } = of;
+  const { signal } = bounds ?? {};
+  /** Adds the bounds to a request for rows. */
+  const boundedBy = (settings: ClickHouseSettings = {}) =>
+    bounds === undefined
+      ? { clickhouse_settings: settings }
+      : {
+          abort_signal: bounds.signal,
+          http_headers: { "x-clickhouse-quota": encodeURIComponent(bounds.caller) },
+          clickhouse_settings: {
+            ...settings,
+            ...bounds.settings,
+            cancel_http_readonly_queries_on_client_close: 1 as const,
+          },
+        };
 
   return {
-    database: options.database,
+    database,
     async insertRows(table, columns, body, { unmerged = false } = {}) {
       const names = columns.map(sqlIdentifier).join(", ");
       try {
@@ -154,31 +189,29 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     },
     async query<Row>(sql: string, parameters: StoreParameters = {}) {
       try {
-        const result = await client.query({ ...asked(sql, parameters), format: "JSONEachRow" });
+        const result = await client.query({ ...asked(sql, parameters), ...boundedBy(), format: "JSONEachRow" });
         return await result.json<Row>();
       } catch (error) {
-        throw storeErrorOf(error);
+        throw storeErrorOf(error, signal);
       }
     },
     async *stream<Row>(sql: string, parameters: StoreParameters = {}) {
       try {
-        const result = await client.query({ ...asked(sql, parameters), format: "JSONEachRow" });
+        const result = await client.query({ ...asked(sql, parameters), ...boundedBy(), format: "JSONEachRow" });
         for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
       } catch (error) {
-        throw storeErrorOf(error);
+        throw storeErrorOf(error, signal);
       }
     },
     async *bytes(sql, parameters, format, settings = {}) {
       try {
         const { query, query_params } = asked(`${sql}\nFORMAT ${sqlIdentifier(format)}`, parameters);
-        const result = await client.exec({
-          query,
-          ...(await carried(query_params)),
-          clickhouse_settings: settings,
-        });
+        const { http_headers: ofForm, ...rest } = await carried(query_params);
+        const { http_headers: ofBounds, ...bounded } = boundedBy(settings);
+        const result = await client.exec({ query, ...rest, ...bounded, http_headers: { ...ofForm, ...ofBounds } });
         for await (const part of result.stream) yield part as Uint8Array;
       } catch (error) {
-        throw storeErrorOf(error);
+        throw storeErrorOf(error, signal);
       }
     },
     async command(sql, parameters = {}) {
@@ -188,6 +221,7 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
       const result = await client.ping();
       if (!result.success) throw storeErrorOf(result.error);
     },
+    bounded: (narrower) => clientOf(client, of, narrower),
     async close() {
       await client.close();
     },

@@ -9,6 +9,10 @@ export type StoreErrorCode =
   | "timeout"
   /** Too many requests at once, or not enough memory at the moment. */
   | "overloaded"
+  /** The query needs more rows, bytes or time than its bounds permit. */
+  | "over-limit"
+  /** The caller did not wait for the result. */
+  | "canceled"
   | "disk-full"
   /** The statement or the rows are wrong. A retry cannot help. */
   | "rejected"
@@ -43,6 +47,10 @@ const codesByMeaning: Readonly<
   timeout: [159, 341],
   // TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS, CANNOT_SCHEDULE_TASK.
   overloaded: [202, 241, 252, 439, 711],
+  // TOO_MANY_ROWS, TOO_SLOW, TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES.
+  "over-limit": [158, 160, 307, 396],
+  // QUERY_WAS_CANCELLED, QUERY_WAS_CANCELLED_BY_CLIENT.
+  canceled: [394, 734],
   "disk-full": [243],
   "not-migrated": [16, 60, 81],
   denied: [164, 192, 193, 194, 195, 497, 516],
@@ -73,10 +81,15 @@ const socketCodes = new Set([
 /**
  * Converts an error of the client into a {@link StoreError}. An unlisted number means that the statement or the rows were refused; a retry
  * would only hide a bug. `TOO_MANY_PARTS` shares number 252 with an insert into more than 100 partitions. That error names the partitions
- * in its text and cannot pass by itself.
+ * in its text and cannot pass by itself. After `signal` was aborted, every error is `canceled`.
  */
-export function storeErrorOf(error: unknown): StoreError {
+export function storeErrorOf(error: unknown, signal?: AbortSignal): StoreError {
   if (error instanceof StoreError) return error;
+  if (signal?.aborted === true)
+    return new StoreError("canceled", "The query's caller did not wait for its result.", {
+      retriable: false,
+      cause: error,
+    });
   if (error instanceof ClickHouseError) return fromServer(error);
   if (!(error instanceof Error)) return new StoreError("unavailable", String(error), { retriable: true, cause: error });
   const socketCode = (error as NodeJS.ErrnoException).code;

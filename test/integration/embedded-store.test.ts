@@ -1,9 +1,10 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { createStoreClient } from "../../runtime/store/client.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { laneSizes } from "../../runtime/store/embedded/lane.ts";
 import { columnsOf, createBlocks } from "../../runtime/store/schema/table.ts";
 import { longText, uint32 } from "../../runtime/store/schema/types.ts";
 import { ask, run, startTestStore } from "../support/embedded-store.ts";
@@ -272,6 +273,50 @@ describe("slow statements", () => {
     expect(sorted[Math.floor(sorted.length * 0.9)]).toBeLessThan(200);
     expect(inserts).toBeGreaterThan(20);
     expect(await run(store, "SELECT count() FROM shop.busy")).toBe(String(inserts * 10_000));
+  });
+});
+
+describe("bounded queries", () => {
+  const HEAVY = "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) % 7 = 3";
+  const bounded = (signal: AbortSignal, settings: Readonly<Record<string, number>> = {}): StoreClient =>
+    client.bounded({ caller: "Ünit/1", settings: { max_execution_time: 20, ...settings }, signal });
+  const running = async (): Promise<string> =>
+    run(store, "SELECT count() FROM system.processes WHERE query LIKE '%sipHash64%' AND query NOT LIKE '%processes%'");
+
+  it("stop in the store when their caller has gone, also those that wait", async () => {
+    const gone = new AbortController();
+    const started = performance.now();
+    const queries = Array.from({ length: 20 }, () => bounded(gone.signal).query(HEAVY));
+    await vi.waitUntil(async () => (await running()) === String(laneSizes.questions.concurrent), { interval: 50 });
+    gone.abort();
+    const outcomes = await Promise.allSettled(queries);
+    expect(new Set(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.code))).toEqual(
+      new Set(["canceled"]),
+    );
+    await vi.waitUntil(async () => (await running()) === "0", { timeout: 3_000, interval: 50 });
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(await bounded(new AbortController().signal).query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  it("stop in the store when the reader of their stream leaves", async () => {
+    const gone = new AbortController();
+    const rows = "SELECT number, sipHash64(number) FROM numbers(1000000000000)";
+    const reading = (async () => {
+      for await (const _ of bounded(gone.signal).bytes(rows, {}, "CSV")) void _;
+    })();
+    await vi.waitUntil(async () => (await running()) === "1", { interval: 50 });
+    gone.abort();
+    await expect(reading).rejects.toMatchObject({ code: "canceled" });
+    await vi.waitUntil(async () => (await running()) === "0", { timeout: 3_000, interval: 50 });
+  });
+
+  it.each([
+    [{ max_execution_time: 1 }, HEAVY, "timeout"],
+    [{ max_rows_to_read: 1_000 }, HEAVY, "over-limit"],
+    [{ max_result_rows: 10 }, "SELECT number FROM numbers(100000)", "over-limit"],
+    [{ max_memory_usage: 1_000_000 }, "SELECT groupArray(number) FROM numbers(10000000)", "overloaded"],
+  ] as const)("end at their bound %j", async (settings, sql, code) => {
+    await expect(bounded(new AbortController().signal, settings).query(sql)).rejects.toMatchObject({ code });
   });
 });
 

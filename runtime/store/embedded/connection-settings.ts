@@ -6,11 +6,18 @@
  * So only the names and values below become arguments.
  */
 const FLAG = /^[01]$/;
+const NUMBER = /^\d{1,18}$/;
 const ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ["async_insert", FLAG],
   ["date_time_input_format", /^(basic|best_effort)$/],
   ["deduplicate_blocks_in_dependent_materialized_views", FLAG],
   ["insert_deduplicate", FLAG],
+  ["max_bytes_to_read", NUMBER],
+  ["max_execution_time", NUMBER],
+  ["max_memory_usage", NUMBER],
+  ["max_result_rows", NUMBER],
+  ["max_rows_to_read", NUMBER],
+  ["max_threads", NUMBER],
   ["optimize_on_insert", FLAG],
   ["output_format_json_quote_64bit_integers", FLAG],
   ["output_format_json_quote_decimals", FLAG],

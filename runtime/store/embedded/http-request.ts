@@ -19,6 +19,10 @@ export interface StatementRequest {
   readonly acceptsGzip: boolean;
   /** GET may only read, as with a server. */
   readonly readOnly: boolean;
+  /** The caller whose question this is, by ClickHouse's name for it; undefined for a statement of the program itself. */
+  readonly quotaKey: string | undefined;
+  /** True if the statement stops when its client disconnects. */
+  readonly stopsWithClient: boolean;
 }
 
 /** Parameters of the interface itself. They are not settings of the engine, or have no effect on a complete result. */
@@ -68,6 +72,8 @@ export function readStatementRequest(method: string, url: URL, headers: Incoming
     form: /^multipart\/form-data\b/i.test(headers["content-type"] ?? "") ? headers["content-type"] : undefined,
     acceptsGzip: search.get("enable_http_compression") === "1" && /\bgzip\b/.test(headers["accept-encoding"] ?? ""),
     readOnly: method !== "POST",
+    quotaKey: search.get("quota_key") ?? header(headers, "x-clickhouse-quota"),
+    stopsWithClient: search.get("cancel_http_readonly_queries_on_client_close") === "1",
   };
 }
 

@@ -8,10 +8,11 @@ export interface LaneSize {
   readonly waiting: number;
 }
 
-/** The lanes of the store: inserts with their rows, other statements, and pings. */
+/** The lanes of the store: inserts with their rows, other statements of the program, questions of callers, and pings. */
 export const laneSizes = {
   inserts: { concurrent: 2, waiting: 256 },
   statements: { concurrent: 4, waiting: 256 },
+  questions: { concurrent: 4, waiting: 256 },
   ping: { concurrent: 1, waiting: 64 },
 } as const satisfies Readonly<Record<string, LaneSize>>;
 
@@ -28,8 +29,13 @@ export const storeThreadPoolSize = Object.values(laneSizes).reduce((sum, lane) =
 export interface Lane {
   readonly running: number;
   readonly waiting: number;
-  /** Runs `work` when its turn comes. Fails with 202 if the queue is full, and skips the work if `signal` was aborted. */
+  /** Runs `work` when its turn comes. Fails with 202 if the queue is full, and with 394 without running `work` if `signal` was aborted. */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+}
+
+/** Fails with 394 if the client of a statement has disconnected. */
+export function refuseDeparted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new AdapterError(394, "The client disconnected before its query started");
 }
 
 /** Creates a lane. First come, first served. */
@@ -53,7 +59,7 @@ export function createLane(name: string, { concurrent, waiting }: LaneSize): Lan
       taken += 1;
       try {
         return await limit(async () => {
-          if (signal?.aborted === true) throw new AdapterError(159, "The client disconnected before its query started");
+          refuseDeparted(signal);
           return await work();
         });
       } finally {

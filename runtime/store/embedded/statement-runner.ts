@@ -1,10 +1,11 @@
 /** Runs the statement of a request in its lane. */
+import { randomUUID } from "node:crypto";
 import { splitSettings } from "./connection-settings.ts";
 import type { Engine, EngineConnection } from "./engine.ts";
 import { AdapterError } from "./adapter-error.ts";
 import type { StatementRequest } from "./http-request.ts";
 import { renderInsertFromFile } from "./insert-statement.ts";
-import { createLane, laneSizes } from "./lane.ts";
+import { createLane, laneSizes, refuseDeparted } from "./lane.ts";
 import type { Lane, LaneName } from "./lane.ts";
 import type { Statement } from "./request-body.ts";
 import { sqlIdentifier, sqlString } from "../sql-tokens.ts";
@@ -42,22 +43,38 @@ export function createStatementRunner(engine: Engine, limits: RunnerLimits): Sta
     Object.entries(laneSizes).map(([name, size]) => [name, createLane(name, size)]),
   ) as Readonly<Record<LaneName, Lane>>;
 
-  async function run(request: StatementRequest, sql: string): Promise<Answer> {
+  async function run(request: StatementRequest, sql: string, signal: AbortSignal): Promise<Answer> {
     const { ofConnection, others } = splitSettings(request.settings);
+    // The engine gives no query id to a connection. So a query that must be stopped is found by its comment.
+    const comment = randomUUID();
     const settings = {
       ...ofConnection,
       max_result_bytes: limits.maxResultBytes,
       ...(request.readOnly ? { readonly: 2 } : {}),
+      ...(request.stopsWithClient ? { log_comment: comment } : {}),
     };
-    return await engine.withConnection(settings, async (connection) => {
-      await prepare(connection, request, others);
-      const { statementCount, queryClass } = await connection.classify(sql);
-      refuseSeveral(statementCount);
-      if (queryClass === controls && namesLocalFile(sql)) {
-        throw new AdapterError(497, "Not enough privileges: a statement must not name files of this machine");
-      }
-      return await read(connection, request, sql);
-    });
+    const stop = (): void => void stopQuery(comment).catch(() => {});
+    if (request.stopsWithClient) signal.addEventListener("abort", stop);
+    try {
+      return await engine.withConnection(settings, async (connection) => {
+        await prepare(connection, request, others);
+        const { statementCount, queryClass } = await connection.classify(sql);
+        refuseSeveral(statementCount);
+        if (queryClass === controls && namesLocalFile(sql)) {
+          throw new AdapterError(497, "Not enough privileges: a statement must not name files of this machine");
+        }
+        refuseDeparted(signal);
+        return await read(connection, request, sql);
+      });
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Stops a running query. The query fails with 394. */
+  async function stopQuery(comment: string): Promise<void> {
+    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${sqlString(comment)} ASYNC`;
+    await engine.withConnection({}, (connection) => connection.query(sql, "Null"));
   }
 
   async function insert(request: StatementRequest, statement: Statement & { kind: "insert" }): Promise<Answer> {
@@ -81,7 +98,8 @@ export function createStatementRunner(engine: Engine, limits: RunnerLimits): Sta
   return {
     async run(request, statement, signal) {
       if (statement.kind === "insert") return await lanes.inserts.run(() => insert(request, statement), signal);
-      return await lanes.statements.run(() => run(request, statement.sql), signal);
+      const lane = request.quotaKey === undefined ? lanes.statements : lanes.questions;
+      return await lane.run(() => run(request, statement.sql, signal), signal);
     },
     async ping() {
       await lanes.ping.run(() => engine.withConnection({}, (connection) => connection.query("SELECT 1", "Null")));

@@ -32,7 +32,7 @@ describe("a lane", () => {
     const last = lane.run(async () => "last");
     gone.abort();
     await expect(failing).rejects.toThrow("no");
-    await expect(skipped).rejects.toMatchObject({ clickhouseCode: 159 });
+    await expect(skipped).rejects.toMatchObject({ clickhouseCode: 394 });
     await expect(last).resolves.toBe("last");
   });
 });
