@@ -53,7 +53,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`,
     now,
   );
-  const answers = createAnswers(ledgerVersions, createRemembered(REMEMBERED_BYTES), now);
+  const answers = createAnswers(store, ledgerVersions, createRemembered(REMEMBERED_BYTES), now);
   const sums = createSums(store, { logger, now });
   const closing = new AbortController();
   const watching = ledgerVersions.watch((ledgerVersion) => sums.prepare(ledgerVersion), closing.signal);
@@ -63,7 +63,6 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     await watching;
   });
   const context: ApiContext = {
-    store,
     ledger,
     answers,
     sums,

@@ -1,3 +1,5 @@
+import { QUERY_LIMITS } from "./query-limits.ts";
+
 const GIBIBYTE = 1024 ** 3;
 
 /** A setting of a reader's queries: its value, and the range in which a query may change it. */
@@ -13,12 +15,8 @@ export interface ReaderSetting {
  * (https://clickhouse.com/docs/operations/settings/permissions-for-queries).
  */
 export const READER_SETTINGS: readonly ReaderSetting[] = [
-  { name: "max_execution_time", value: 60, mayBeLowered: true },
-  { name: "max_memory_usage", value: 4 * GIBIBYTE, mayBeLowered: true },
-  { name: "max_rows_to_read", value: 5_000_000_000, mayBeLowered: true },
-  { name: "max_result_rows", value: 2_000_000, mayBeLowered: true },
+  ...Object.entries(QUERY_LIMITS).map(([name, value]) => ({ name, value, mayBeLowered: true }) as const),
   { name: "max_result_bytes", value: GIBIBYTE / 4, mayBeLowered: true },
-  { name: "max_threads", value: 4, mayBeLowered: true },
   { name: "max_concurrent_queries_for_user", value: 8 },
   { name: "max_memory_usage_for_user", value: 8 * GIBIBYTE },
   { name: "max_temporary_data_on_disk_size_for_user", value: 16 * GIBIBYTE },

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { planLines } from "../lines/portions.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/line-bytes.ts";
@@ -34,7 +35,7 @@ const DOCUMENT_HEADERS = {
 };
 /** Adds `/charges`, the sums of a time by any dimensions, and `/charges/lines`, every line of the time as a file. */
 export function addCharges(server: ApiServer, context: ApiContext, words: Words): void {
-  const { store, answers, now, version } = context;
+  const { answers, now, version } = context;
   const { span, kind, where, policy } = words;
   const asked = { span, kind, where, policy };
 
@@ -58,14 +59,15 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     async handle({ query, request, reply }) {
       const { viewer } = request;
       const question = { ...questionOf(query, viewer, context), by: query.by.by };
-      const read = (ledgerVersion: string): Promise<Report> => readPart(context, viewer, ledgerVersion, question);
-      return answers.send(request, reply, async (ledgerVersion) => {
+      return answers.send(request, reply, async (asking) => {
+        const { ledgerVersion } = asking;
+        const read = (): Promise<Report> => readPart(context, asking, question);
         const { format } = query;
         if (format === "html" || format === "pdf") {
           const byDay = hasTrend(question)
-            ? await readPart(context, viewer, ledgerVersion, { ...question, by: ["chargeDay"] })
+            ? await readPart(context, asking, { ...question, by: ["chargeDay"] })
             : undefined;
-          const html = documentHtml([{ report: await read(ledgerVersion), byDay }], {
+          const html = documentHtml([{ report: await read(), byDay }], {
             version,
             madeAt: now(),
             server: "",
@@ -73,11 +75,11 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
           if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf };
           return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS };
         }
-        if (format !== "json") return writtenAs(format, await read(ledgerVersion), context);
+        if (format !== "json") return writtenAs(format, await read(), asking.store, context);
         const position = query.cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(query.cursor);
         const report =
           position.ledgerVersion === ledgerVersion
-            ? await read(ledgerVersion)
+            ? await read()
             : await readPastPart(context, viewer, position.ledgerVersion, question);
         if (report === undefined) throw pageGone();
         return jsonBody(page(report, question, position, query.limit));
@@ -93,6 +95,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     async handle({ query, request, reply }) {
       const { format } = query;
       const question = questionOf(query, request.viewer, context);
+      const store = answers.storeForFile(request, reply);
       const plan = await planLines(store, question);
       const name = `gpu-ledger-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
       await context.audit(request.viewer, `lines of ${questionText(question)}`);
@@ -145,7 +148,8 @@ function questionOfRow({ by, ...question }: ReportQuestion, { dimensions }: Repo
 async function writtenAs(
   format: Exclude<(typeof FORMATS)[number], "json" | "html" | "pdf">,
   report: Report,
-  { store, version, now }: ApiContext,
+  store: StoreClient,
+  { version, now }: Pick<ApiContext, "version" | "now">,
 ): Promise<Body> {
   const making = { store, version, madeAt: now(), server: "", env: process.env };
   const parts = SUM_FORMATS[format]([report], making);

@@ -1,7 +1,6 @@
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
-import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
 import type { Answers } from "../server/answers.ts";
@@ -10,7 +9,6 @@ import type { Sums } from "../sums/sums.ts";
 
 /** The dependencies of the API's routes. */
 export interface ApiContext {
-  readonly store: StoreClient;
   readonly ledger: Ledger;
   readonly answers: Answers;
   readonly sums: Sums;

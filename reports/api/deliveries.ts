@@ -36,7 +36,7 @@ const deliveriesSchema = z
  * Adds `/deliveries`: the reports that were delivered, with their recipients, and the reports that are owed. Deliveries are of all teams,
  * so only a viewer of all teams may read them.
  */
-export function addDeliveries(server: ApiServer, { store, answers, deliveries, now }: ApiContext): void {
+export function addDeliveries(server: ApiServer, { answers, deliveries, now }: ApiContext): void {
   addRoute(server, {
     path: "/deliveries",
     summary:
@@ -44,7 +44,7 @@ export function addDeliveries(server: ApiServer, { store, answers, deliveries, n
     query: z.strictObject({}),
     answer: deliveriesSchema,
     async handle({ request, reply }) {
-      return answers.sendLive(request, reply, async () =>
+      return answers.sendLive(request, reply, async ({ store }) =>
         jsonBody({ deliveries: await listDeliveries(store, deliveries, now()) }),
       );
     },

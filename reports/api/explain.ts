@@ -12,7 +12,7 @@ import { explanationSchema } from "./schemas.ts";
 import { readText, type Words } from "./words.ts";
 
 /** Adds `/explain`: the reasons of charges, down to the samples. */
-export function addExplain(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
+export function addExplain(server: ApiServer, { ledger, answers, sums }: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
   addRoute(server, {
     path: "/explain",
@@ -39,7 +39,7 @@ export function addExplain(server: ApiServer, { store, ledger, answers, sums }: 
         query.line === undefined
           ? { ...of, kind: query.kind, span: fixedSpan(query.span.span) }
           : { ...of, ...query.line.line };
-      return answers.send(request, reply, async (ledgerVersion) =>
+      return answers.send(request, reply, async ({ ledgerVersion, store }) =>
         jsonBody(
           explanationJson(
             await explain(store, question, { chooseTable: sums.at(ledgerVersion) }),

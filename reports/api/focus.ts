@@ -38,7 +38,8 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
       const setting = { ...context.focus, policy: question.policy, currency: context.ledger.book.currency };
       const isChecked = check === "true";
       const way = { format: format === "parquet" ? format : "csv", isChecked } as const;
-      const { bytes, manifest } = await exportFocus(context.store, question, setting, way);
+      const store = context.answers.storeForFile(request, reply);
+      const { bytes, manifest } = await exportFocus(store, question, setting, way);
       if (format === "manifest") {
         await readThrough(bytes);
         return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));

@@ -16,7 +16,7 @@ const position = z.tuple([name, name, z.number().int().min(0), name, name, name]
 
 /** Adds `/allocations`, `/periods`, `/prices`, `/owners`: the sources and rules of charges. */
 export function addLedger(server: ApiServer, context: ApiContext, words: Words): void {
-  const { store, ledger, answers, now } = context;
+  const { ledger, answers, now } = context;
 
   addRoute(server, {
     path: "/allocations",
@@ -35,7 +35,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
       const where = allowed(query.where, request.viewer);
       const question = { policy: policyOf(ledger, query.policy), kind: "showback", span, where } as const;
       const after = cursor === undefined ? undefined : readCursorOf(position, cursor);
-      return answers.send(request, reply, async () => {
+      return answers.send(request, reply, async ({ store }) => {
         const { rows, next } = await readAllocations(store, question, { after, rows: limit });
         const { policy } = question;
         const { currency } = ledger.book;
@@ -53,7 +53,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
     answer: periodsSchema,
     async handle({ request, reply }) {
       const { teams } = request.viewer;
-      return answers.send(request, reply, async () => {
+      return answers.send(request, reply, async ({ store }) => {
         const periods = await readPeriods(store, { closingDay: ledger.closing.day, now: now() });
         const seen = teams === "all" ? periods : periods.map(withoutSums);
         return jsonBody({ currency: ledger.book.currency, periods: seen });
@@ -81,7 +81,7 @@ export function addLedger(server: ApiServer, context: ApiContext, words: Words):
     async handle({ query, request, reply }) {
       const { from, until } = query.span.span;
       const { owners, policies, book } = ledger;
-      return answers.send(request, reply, async () => {
+      return answers.send(request, reply, async ({ store }) => {
         const unowned = await findUnowned(store, owners, { policy: policies[0].name, from, until });
         const register = owners.register === undefined ? null : [...owners.register];
         return jsonBody({ currency: book.currency, span: spanJson(fixedSpan(query.span.span)), register, ...unowned });

@@ -8,7 +8,7 @@ import { addRoute, type ApiServer } from "./route.ts";
 import { fleetSchema, queueSchema } from "./live-schemas.ts";
 
 /** Adds `/fleet` and `/queue`: the current holders and the pods that wait. */
-export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiContext): void {
+export function addNow(server: ApiServer, { ledger, answers, now }: ApiContext): void {
   addRoute(server, {
     path: "/fleet",
     summary: "All current GPUs, instances and replicas, with holder, start, evidence and activity.",
@@ -16,7 +16,7 @@ export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiCo
     answer: fleetSchema,
     async handle({ request, reply }) {
       const { viewer } = request;
-      return answers.sendLive(request, reply, async () =>
+      return answers.sendLive(request, reply, async ({ store }) =>
         jsonBody(fleetJson(fleetSeenBy(viewer, await readLiveFleet(store, ledger.owners, now())))),
       );
     },
@@ -28,7 +28,7 @@ export function addNow(server: ApiServer, { store, ledger, answers, now }: ApiCo
     answer: queueSchema,
     async handle({ request, reply }) {
       const { viewer } = request;
-      return answers.sendLive(request, reply, async () =>
+      return answers.sendLive(request, reply, async ({ store }) =>
         jsonBody({ at: iso(now()), ...(await readQueue(store, ledger.owners, viewer, now())) }),
       );
     },

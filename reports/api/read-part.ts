@@ -3,31 +3,31 @@ import type { Viewer } from "../access/viewer.ts";
 import type { ChargesQuestion, ReportQuestion } from "../question/question.ts";
 import { readReports } from "../report/read-report.ts";
 import type { Report } from "../report/report.ts";
+import type { Asking } from "../server/asking.ts";
 
-type PartContext = Pick<ApiContext, "store" | "ledger" | "answers" | "sums">;
+type PartContext = Pick<ApiContext, "ledger" | "answers" | "sums">;
 
 /** Reads a report that pages and the API share while a ledger version is current. Fails like `readReport`. */
 export async function readPart(
   context: PartContext,
-  viewer: Viewer,
-  ledgerVersion: string,
+  asking: Asking,
   { by, ...question }: ReportQuestion,
 ): Promise<Report> {
-  const [report] = await readParts(context, viewer, ledgerVersion, question, [by]);
+  const [report] = await readParts(context, asking, question, [by]);
   return report!;
 }
 
 /** Reads one report for each list of dimensions, with one query of the store. */
 export function readParts(
-  { store, ledger, answers, sums }: PartContext,
-  viewer: Viewer,
-  ledgerVersion: string,
+  { ledger, answers, sums }: PartContext,
+  asking: Asking,
   question: ChargesQuestion,
   bys: readonly (readonly string[])[],
 ): Promise<readonly Report[]> {
   return answers.part(
-    { ledgerVersion, viewer, key: keyOf(question, bys) },
-    () => readReports(store, question, bys, ledger.book.currency, { chooseTable: sums.at(ledgerVersion) }),
+    asking,
+    keyOf(question, bys),
+    (store) => readReports(store, question, bys, ledger.book.currency, { chooseTable: sums.at(asking.ledgerVersion) }),
     (reports) => reports.reduce((count, { rows }) => count + rows.length, 0),
   );
 }

@@ -8,7 +8,7 @@ import { statementsSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
 
 /** Adds `/statements`: the amount that each team and cost center pays for a month. */
-export function addStatements(server: ApiServer, { store, ledger, answers, sums }: ApiContext, words: Words): void {
+export function addStatements(server: ApiServer, { ledger, answers, sums }: ApiContext, words: Words): void {
   addRoute(server, {
     path: "/statements",
     summary: "The cost of a month by team and cost center: exact, and posted if the month is closed.",
@@ -21,7 +21,7 @@ export function addStatements(server: ApiServer, { store, ledger, answers, sums 
     async handle({ query: { period, team, ...query }, request, reply }) {
       const own = team === undefined ? [] : [{ dimension: "team", values: [team] }];
       const of = { period, policy: policyOf(ledger, query.policy), where: allowed(own, request.viewer) };
-      return answers.send(request, reply, async (ledgerVersion) =>
+      return answers.send(request, reply, async ({ ledgerVersion, store }) =>
         jsonBody(withExplanations(await readStatements(store, of, ledger.book.currency, sums.at(ledgerVersion)), of)),
       );
     },

@@ -15,6 +15,7 @@ import { Figure } from "./parts/figures.tsx";
 import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 const EVIDENCE: Readonly<Record<string, string>> = {
@@ -27,11 +28,11 @@ const EVIDENCE: Readonly<Record<string, string>> = {
 };
 
 /** Adds the page that explains a figure down to its samples. Every step is a table with links to the next step. */
-export function addExplain(add: AddPage, { words, store, ledger, sums }: PageContext): void {
+export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): void {
   const { span, kind, where, policy } = words;
   const line = z.string().transform(readText(readGpuAt)).optional();
   const query = z.object({ span, kind, where, policy, line });
-  add("/explain", { schema: { querystring: query } }, async (request, ledgerVersion) => {
+  add("/explain", { schema: { querystring: query } }, async (request, { ledgerVersion, store }) => {
     const asked = request.query as z.output<typeof query>;
     const { viewer } = request;
     const objection = objectionTo({ kind: asked.kind, span: asked.span.span });
@@ -55,7 +56,7 @@ export function addExplain(add: AddPage, { words, store, ledger, sums }: PageCon
 
 /** Returns the measured samples. A viewer of some teams gets only those of their own pod. */
 function samplesOf(
-  store: PageContext["store"],
+  store: StoreClient,
   { cluster, node, segment, namespace, pod }: ExplainedLine,
   isOfPodAlone: boolean,
 ): Promise<readonly MeasuredSample[]> {

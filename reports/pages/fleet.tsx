@@ -14,6 +14,7 @@ import { Figure } from "./parts/figures.tsx";
 import { Hours, Ratio } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
@@ -31,18 +32,19 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
 };
 
 /** Adds the page of every GPU in its last sample: holder, since when, evidence and regime. */
-export function addFleet(add: AddPage, { store, ledger, answers, now }: PageContext): void {
+export function addFleet(add: AddPage, { ledger, answers, now }: PageContext): void {
   const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
-  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, ledgerVersion) => {
+  add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, asking) => {
     const at = now();
     const readOnce = (): Promise<FleetDay> =>
       answers.part(
-        { ledgerVersion, viewer, key: "fleet's day" },
-        () => readDay(store, policyOf(ledger, undefined), at),
+        asking,
+        "fleet's day",
+        (store) => readDay(store, policyOf(ledger, undefined), at),
         () => 1,
       );
     const [fleet, day] = await Promise.all([
-      readLiveFleet(store, ledger.owners, at),
+      readLiveFleet(asking.store, ledger.owners, at),
       seesAll(viewer) ? readOnce() : undefined,
     ]);
     return {
@@ -63,7 +65,7 @@ interface FleetDay {
   readonly hours: FleetHours;
 }
 
-async function readDay(store: PageContext["store"], policy: string, at: number): Promise<FleetDay> {
+async function readDay(store: StoreClient, policy: string, at: number): Promise<FleetDay> {
   const until = hourOf(at);
   const span = fixedSpan({ name: "", from: until - DAY_HOURS * HOUR_MILLIS, until });
   const question = { policy, kind: "showback", span, where: [] } as const;

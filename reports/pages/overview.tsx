@@ -39,7 +39,7 @@ const MOST_CHANGES = 8;
 export function addOverview(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
   const query = z.object({ span: words.span, policy: words.policy });
-  add("/", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
+  add("/", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
     const { span, policy } = asked as z.output<typeof query>;
     const question = {
       policy: policyOf(ledger, policy),
@@ -47,7 +47,7 @@ export function addOverview(add: AddPage, context: PageContext): void {
       span: fixedSpan(span.span),
       where: allowed([], viewer),
     } as const;
-    const reports = await readParts(context, viewer, ledgerVersion, question, [["team"], ["chargeDay"]]);
+    const reports = await readParts(context, asking, question, [["team"], ["chargeDay"]]);
     const [byTeam, byDay] = [reports[0]!, reports[1]!];
     const policies = keptPolicies(ledger);
     const paging = pagingOf(url, "teams");

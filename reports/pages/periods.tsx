@@ -9,8 +9,8 @@ import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of the billing periods: the running one, the open ones, and the closed ones with their closers. */
-export function addPeriods(add: AddPage, { store, ledger, now }: PageContext): void {
-  add("/periods", { schema: {} }, async ({ viewer }) => {
+export function addPeriods(add: AddPage, { ledger, now }: PageContext): void {
+  add("/periods", { schema: {} }, async ({ viewer }, { store }) => {
     const periods = await readPeriods(store, { closingDay: ledger.closing.day, now: now() });
     return { title: "Periods", content: <PeriodsPage {...{ periods, viewer, currency: ledger.book.currency }} /> };
   });

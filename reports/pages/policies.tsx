@@ -17,13 +17,11 @@ import type { AddPage, PageContext } from "./routes.ts";
 /** Adds the page with the cost of each team under every kept policy, side by side. */
 export function addPolicies(add: AddPage, context: PageContext): void {
   const query = z.object({ span: context.words.span });
-  add("/policies", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
+  add("/policies", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
     const { span } = asked as z.output<typeof query>;
     const of = { kind: "showback", span: fixedSpan(span.span), where: allowed([], viewer) } as const;
     const reports = await Promise.all(
-      keptPolicies(context.ledger).map((policy) =>
-        readPart(context, viewer, ledgerVersion, { ...of, policy, by: ["team"] }),
-      ),
+      keptPolicies(context.ledger).map((policy) => readPart(context, asking, { ...of, policy, by: ["team"] })),
     );
     const { policies } = context.ledger;
     const kept = keptPolicies(context.ledger);

@@ -18,18 +18,18 @@ import type { AddPage, PageContext } from "./routes.ts";
 export function addPrices(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
   const query = z.object({ span: words.span });
-  add("/prices", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
+  add("/prices", { schema: { querystring: query } }, async ({ query: asked, url }, asking) => {
     const { span } = asked as z.output<typeof query>;
     const policy = policyOf(ledger, undefined);
     const of = { policy, kind: "showback", span: fixedSpan(span.span) } as const;
     const question = { ...of, where: [{ dimension: "unpriced", values: ["true"] }] };
     const unownedBy = { ...of, where: [{ dimension: "team", values: [UNOWNED] }] };
     const [gaps, unowned] = await Promise.all([
-      readPart(context, viewer, ledgerVersion, {
+      readPart(context, asking, {
         ...question,
         by: ["cluster", "instanceType", "gpuModel", "capacityType"],
       }),
-      readPart(context, viewer, ledgerVersion, { ...unownedBy, by: ["namespace", "workloadKind", "workload"] }),
+      readPart(context, asking, { ...unownedBy, by: ["namespace", "workloadKind", "workload"] }),
     ]);
     const { book, owners } = ledger;
     const register = owners.register === undefined ? undefined : [...owners.register];

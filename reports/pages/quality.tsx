@@ -21,16 +21,19 @@ const MOST_TARGETS = 100;
 const MOST_GONE = 5;
 
 /** Adds the page about the freshness and completeness of the data behind the figures. */
-export function addQuality(add: AddPage, { store, ledger, answers, now }: PageContext): void {
-  add("/quality", { schema: {}, isLive: true }, async ({ viewer }, ledgerVersion) => {
+export function addQuality(add: AddPage, { ledger, answers, now }: PageContext): void {
+  add("/quality", { schema: {}, isLive: true }, async (_, asking) => {
+    const { store } = asking;
     const at = now();
     const until = hourOf(at);
     const span = { name: "24h", from: until - DAY_MILLIS, until };
     const question = { policy: policyOf(ledger, undefined), kind: "showback", span, where: [] } as const;
     const byNodeOnce = (): Promise<Report> =>
       answers.part(
-        { ledgerVersion, viewer, key: "quality's day" },
-        () => readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
+        asking,
+        "quality's day",
+        (store) =>
+          readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
         ({ rows }) => rows.length,
       );
     const [targets, byNode, { unobserved }, charged] = await Promise.all([

@@ -7,8 +7,8 @@ import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of pods that wait for GPUs with their reasons, of GPUs that are held without use, and of the rest of quotas and queues. */
-export function addQueue(add: AddPage, { store, ledger, now }: PageContext): void {
-  add("/queue", { schema: {}, isLive: true }, async ({ viewer }) => {
+export function addQueue(add: AddPage, { ledger, now }: PageContext): void {
+  add("/queue", { schema: {}, isLive: true }, async ({ viewer }, { store }) => {
     const at = now();
     const queue = await readQueue(store, ledger.owners, viewer, at);
     return { title: "Queue", content: <QueuePage queue={queue} at={at} /> };

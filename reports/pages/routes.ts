@@ -5,6 +5,7 @@ import { StoreError } from "../../runtime/store/store-error.ts";
 import type { ApiContext } from "../api/context.ts";
 import { createWords, type Words } from "../api/words.ts";
 import type { Body } from "../server/answers.ts";
+import type { Asking } from "../server/asking.ts";
 import type { Problem } from "../server/problem.ts";
 import { readAssets } from "./assets.ts";
 import { addExplain } from "./explain.tsx";
@@ -42,7 +43,7 @@ export type AddPage = (
     /** True if the content changes within seconds. */
     readonly isLive?: boolean;
   },
-  make: (request: FastifyRequest, ledgerVersion: string) => Promise<Content>,
+  make: (request: FastifyRequest, asking: Asking) => Promise<Content>,
 ) => void;
 
 const PAGES = [
@@ -97,8 +98,8 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
         server.get(path, { schema: { hide: true, ...schema } }, async (request, reply) => {
           const key = JSON.stringify([request.viewer, request.url]);
           try {
-            const body = async (ledgerVersion: string): Promise<Body> => {
-              const { title, content } = await make(request, ledgerVersion);
+            const body = async (asking: Asking): Promise<Body> => {
+              const { title, content } = await make(request, asking);
               const html = pageHtml(shellOf(request), title, content);
               kept.set(key, { html, madeAt: context.now() });
               return { bytes: Buffer.from(html), type: HTML };

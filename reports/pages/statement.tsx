@@ -12,37 +12,41 @@ import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the pages of a month's statements and of each statement: exact figures, posted amounts, and the hash of the closed statement. */
-export function addStatement(add: AddPage, { words, store, ledger, sums }: PageContext): void {
+export function addStatement(add: AddPage, { words, ledger, sums }: PageContext): void {
   const query = z.object({
     period: words.period,
     policy: words.policy,
     team: z.string().max(500).optional(),
     costCenter: z.string().max(500).optional(),
   });
-  add("/statement", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
-    const { period, team, costCenter, ...of } = asked as z.output<typeof query>;
-    const policy = policyOf(ledger, of.policy);
-    const where = [
-      ...(team === undefined ? [] : [{ dimension: "team", values: [team] }]),
-      ...(costCenter === undefined ? [] : [{ dimension: "costCenter", values: [costCenter] }]),
-    ];
-    const month = await readStatements(
-      store,
-      { period, policy, where: allowed(where, viewer) },
-      ledger.book.currency,
-      sums.at(ledgerVersion),
-    );
-    const question = { policy, kind: "chargeback", span: period, where } as const;
-    const [only] = month.statements;
-    const form = <PeriodForm period={period.name} policies={keptPolicies(ledger)} policy={policy} />;
-    const content =
-      team !== undefined && month.statements.length === 1 ? (
-        <OneStatement {...{ month, statement: only!, question }} />
-      ) : (
-        <AllStatements {...{ month, question, form, paging: pagingOf(url, "statements") }} />
+  add(
+    "/statement",
+    { schema: { querystring: query } },
+    async ({ query: asked, viewer, url }, { ledgerVersion, store }) => {
+      const { period, team, costCenter, ...of } = asked as z.output<typeof query>;
+      const policy = policyOf(ledger, of.policy);
+      const where = [
+        ...(team === undefined ? [] : [{ dimension: "team", values: [team] }]),
+        ...(costCenter === undefined ? [] : [{ dimension: "costCenter", values: [costCenter] }]),
+      ];
+      const month = await readStatements(
+        store,
+        { period, policy, where: allowed(where, viewer) },
+        ledger.book.currency,
+        sums.at(ledgerVersion),
       );
-    return { title: `Statement of ${period.name}`, content };
-  });
+      const question = { policy, kind: "chargeback", span: period, where } as const;
+      const [only] = month.statements;
+      const form = <PeriodForm period={period.name} policies={keptPolicies(ledger)} policy={policy} />;
+      const content =
+        team !== undefined && month.statements.length === 1 ? (
+          <OneStatement {...{ month, statement: only!, question }} />
+        ) : (
+          <AllStatements {...{ month, question, form, paging: pagingOf(url, "statements") }} />
+        );
+      return { title: `Statement of ${period.name}`, content };
+    },
+  );
 }
 
 interface PeriodFormProps {

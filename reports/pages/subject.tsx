@@ -14,6 +14,7 @@ import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** The subject of a page: a team, a workload, a node or a GPU. */
@@ -24,7 +25,7 @@ interface Subject {
   /** Returns its title: `Team vision`. */
   readonly title: (of: Named) => string;
   /** Returns its charges. */
-  readonly find: (of: Named, context: PageContext, span: Span) => Promise<Found>;
+  readonly find: (of: Named, store: StoreClient, span: Span) => Promise<Found>;
   /** The dimensions that divide its charges, and the link of each part. */
   readonly parts: readonly Breakdown[];
 }
@@ -125,7 +126,7 @@ const SUBJECTS: readonly Subject[] = [
     path: "/gpu",
     named: ["cluster", "uuid", "node", "gpu"],
     title: ({ node, gpu, uuid }) => (uuid === "" ? `GPU ${gpu} of ${node}` : `GPU ${uuid}`),
-    async find({ cluster, uuid, node, gpu }, { store }, span) {
+    async find({ cluster, uuid, node, gpu }, store, span) {
       if (uuid === "") return { where: [is("cluster", cluster!), is("node", node!), is("gpu", gpu!)] };
       // The last node of the GPU. A GPU without charges has no node, and no node has an empty name.
       const [last, ...others] = await readSlots(store, { cluster: cluster!, gpuKey: uuid!, ...span });
@@ -151,9 +152,9 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
   const { words, ledger } = context;
   const named = Object.fromEntries(subject.named.map((name) => [name, z.string().max(500).default("")]));
   const query = z.object({ span: words.span, policy: words.policy, ...named });
-  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, ledgerVersion) => {
+  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
     const { span, policy, ...of } = asked as z.output<typeof query> & Named;
-    const { where: own, elsewhere = [] } = await subject.find(of, context, span.span);
+    const { where: own, elsewhere = [] } = await subject.find(of, asking.store, span.span);
     const question = {
       policy: policyOf(ledger, policy),
       kind: "showback",
@@ -161,7 +162,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       where: allowed(own, viewer),
     } as const;
     const bys = [["chargeDay"], ...subject.parts.map(({ by }) => by)];
-    const [byDay, ...parts] = await readParts(context, viewer, ledgerVersion, question, bys);
+    const [byDay, ...parts] = await readParts(context, asking, question, bys);
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
     const title = subject.title(of);
     const view = {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import pLimit from "p-limit";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
+import { callerOf, goneSignal, storeFor, type Asking } from "./asking.ts";
 import type { LedgerVersions } from "./ledger-version.ts";
-import { Problem } from "./problem.ts";
 import type { Remembered } from "./remembered.ts";
+import { createSlots } from "./slots.ts";
 
 /** A body that is sent at once. */
 export interface Body {
@@ -20,21 +21,18 @@ export interface Answers {
    * Sends the result of `make` from the published ledger, with an ETag of the ledger version; 304 if the client has it. Fails with a
    * {@link Problem} if too many requests wait, and like `make`.
    */
-  send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    make: (ledgerVersion: string) => Promise<Body>,
-  ): Promise<FastifyReply>;
+  send(request: FastifyRequest, reply: FastifyReply, make: (asking: Asking) => Promise<Body>): Promise<FastifyReply>;
   /** Sends content that changes within seconds. It is remembered for some seconds. */
   sendLive(
     request: FastifyRequest,
     reply: FastifyReply,
-    make: (ledgerVersion: string) => Promise<Body>,
+    make: (asking: Asking) => Promise<Body>,
   ): Promise<FastifyReply>;
   /** Returns a part that several answers share, made once for each ledger version and viewer. `rows` returns its number of rows. */
   part<Value extends object>(
-    of: { readonly ledgerVersion: string; readonly viewer: Viewer; readonly key: string },
-    make: () => Promise<Value>,
+    asking: Asking,
+    key: string,
+    make: (store: StoreClient) => Promise<Value>,
     rows: (value: Value) => number,
   ): Promise<Value>;
   /** Returns such a part of a ledger version that may have ended; undefined if it is not remembered. */
@@ -43,30 +41,40 @@ export interface Answers {
     readonly viewer: Viewer;
     readonly key: string;
   }): Promise<Value> | undefined;
+  /**
+   * Returns the store for a file that is sent while it is read. Each of its reads has a slot of its own, so files of many callers progress
+   * together.
+   */
+  storeForFile(request: FastifyRequest, reply: FastifyReply): StoreClient;
 }
 
-/** The limits of answers that are made at once and that wait. Each is a query of the store. */
-const MADE_AT_ONCE = 4;
-const MOST_WAITING = 200;
+/** Slots for answers, and for portions of files. Files have their own, so that they never delay answers. */
+const ANSWER_SLOTS = { atOnce: 4, ofCaller: 2, waiting: 100 };
+const FILE_SLOTS = { atOnce: 2, ofCaller: 1, waiting: 100 };
+/** The time in which a client must read a portion of a file, because the portion has a slot: 100 KiB in a second for a usual portion. */
+const PORTION_MILLIS = 120_000;
 const LIVE_MILLIS = 5_000;
 /** The approximate size of a report's row as an object. */
 const ROW_BYTES = 3_000;
 
 /** Creates answers from remembered values. */
-export function createAnswers(ledgerVersions: LedgerVersions, remembered: Remembered, now: () => number): Answers {
-  const limit = pLimit(MADE_AT_ONCE);
-  function making<Value>(make: () => Promise<Value>): Promise<Value> {
-    if (limit.pendingCount >= MOST_WAITING)
-      throw new Problem("busy", `${MOST_WAITING} questions wait for the store already; ask again in a while`);
-    return limit(make);
-  }
+export function createAnswers(
+  store: StoreClient,
+  ledgerVersions: LedgerVersions,
+  remembered: Remembered,
+  now: () => number,
+): Answers {
+  const slots = createSlots(ANSWER_SLOTS);
+  const fileSlots = createSlots(FILE_SLOTS);
+
   async function answer(
     ledgerVersion: string,
     request: FastifyRequest,
     reply: FastifyReply,
-    make: () => Promise<Body>,
+    make: (asking: Omit<Asking, "ledgerVersion">) => Promise<Body>,
   ): Promise<FastifyReply> {
-    const key = `${JSON.stringify(request.viewer)} ${request.url}`;
+    const { viewer } = request;
+    const key = `${JSON.stringify(viewer)} ${request.url}`;
     const etag = `"${createHash("sha256").update(`${ledgerVersion} ${key}`).digest("base64url").slice(0, 22)}"`;
     void reply
       .header("etag", etag)
@@ -78,9 +86,15 @@ export function createAnswers(ledgerVersions: LedgerVersions, remembered: Rememb
       type,
       headers = {},
     } = await remembered.of(
-      ledgerVersion,
-      key,
-      () => making(make),
+      { ledgerVersion, key, signal: goneSignal(reply) },
+      (signal) => {
+        const caller = callerOf(request);
+        return slots.run(
+          caller,
+          () => make({ viewer, caller, signal, store: storeFor(store, caller, signal) }),
+          signal,
+        );
+      },
       (body) => body.bytes.length,
     );
     return reply.headers(headers).type(type).send(bytes);
@@ -90,14 +104,33 @@ export function createAnswers(ledgerVersions: LedgerVersions, remembered: Rememb
   return {
     async send(request, reply, make) {
       const ledgerVersion = await ledgerVersions.current();
-      return answer(ledgerVersion, request, reply, () => make(ledgerVersion));
+      return answer(ledgerVersion, request, reply, (asking) => make({ ...asking, ledgerVersion }));
     },
     sendLive: (request, reply, make) =>
-      answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, async () =>
-        make(await ledgerVersions.current()),
+      answer(`live ${Math.floor(now() / LIVE_MILLIS)}`, request, reply, async (asking) =>
+        make({ ...asking, ledgerVersion: await ledgerVersions.current() }),
       ),
-    part: (of, make, rows) => remembered.of(of.ledgerVersion, partKey(of), make, (value) => rows(value) * ROW_BYTES),
+    part: ({ ledgerVersion, viewer, caller, signal: waiting }, key, make, rows) =>
+      remembered.of(
+        { ledgerVersion, key: partKey({ viewer, key }), signal: waiting },
+        (signal) => make(storeFor(store, caller, signal)),
+        (value) => rows(value) * ROW_BYTES,
+      ),
     pastPart: (of) => remembered.past(of.ledgerVersion, partKey(of)),
+    storeForFile(request, reply) {
+      const [caller, gone] = [callerOf(request), goneSignal(reply)];
+      const bounded = storeFor(store, caller, gone);
+      return {
+        ...bounded,
+        query: (sql, parameters) => slots.run(caller, () => bounded.query(sql, parameters), gone),
+        bytes: (...asked) =>
+          fileSlots.iterate(
+            caller,
+            () => storeFor(store, caller, AbortSignal.any([gone, AbortSignal.timeout(PORTION_MILLIS)])).bytes(...asked),
+            gone,
+          ),
+      };
+    },
   };
 }
 

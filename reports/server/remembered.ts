@@ -1,19 +1,27 @@
 import { LRUCache } from "lru-cache";
+import { abortable } from "./asking.ts";
 
 /** A cache of answers by ledger version. */
 export interface Remembered {
   /**
    * Returns the result of `make` for this key and ledger version. For several requests at a time, it is made once. Failures are not remembered.
-   * `weigh` returns its number of bytes.
+   * The signal of `make` is aborted when the signals of all requests are, which is when nobody waits for the result. `weigh` returns its
+   * number of bytes.
    */
   of<Value extends object>(
-    ledgerVersion: string,
-    key: string,
-    make: () => Promise<Value>,
+    of: { readonly ledgerVersion: string; readonly key: string; readonly signal: AbortSignal },
+    make: (signal: AbortSignal) => Promise<Value>,
     weigh: (value: Value) => number,
   ): Promise<Value>;
   /** Returns the remembered value of a ledger version that may have ended; undefined if there is none. */
   past<Value extends object>(ledgerVersion: string, key: string): Promise<Value> | undefined;
+}
+
+/** An answer that is being made, and the number of requests that wait for it. */
+interface Making {
+  readonly made: Promise<object>;
+  readonly stopping: AbortController;
+  waiting: number;
 }
 
 /** The size of an answer beside its own bytes: its key, and its entries in the map and the list. */
@@ -22,25 +30,53 @@ const OVERHEAD_BYTES = 500;
 /** Creates a cache of at most `mostBytes` bytes. The least recently used answer is removed first. */
 export function createRemembered(mostBytes: number): Remembered {
   const done = new LRUCache<string, Promise<object>>({ maxSize: mostBytes });
-  const making = new Map<string, Promise<object>>();
+  const making = new Map<string, Making>();
   const nameOf = (ledgerVersion: string, key: string): string => `${ledgerVersion} ${key}`;
+
+  function begin<Value extends object>(
+    name: string,
+    make: (signal: AbortSignal) => Promise<Value>,
+    weigh: (value: Value) => number,
+  ): Making {
+    const stopping = abortable();
+    const made = make(stopping.signal);
+    const current = { made, stopping, waiting: 0 };
+    making.set(name, current);
+    void made
+      .then((value) => done.set(name, made, { size: weigh(value) + name.length + OVERHEAD_BYTES }))
+      .catch(() => {})
+      .finally(() => forget(name, current));
+    return current;
+  }
+
+  function forget(name: string, current: Making): void {
+    if (making.get(name) === current) making.delete(name);
+  }
+
+  function waitFor(name: string, current: Making, signal: AbortSignal): void {
+    const leave = (): void => {
+      current.waiting -= 1;
+      if (current.waiting > 0) return;
+      forget(name, current);
+      current.stopping.abort();
+    };
+    current.waiting += 1;
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+  }
+
   return {
     of<Value extends object>(
-      ledgerVersion: string,
-      key: string,
-      make: () => Promise<Value>,
+      { ledgerVersion, key, signal }: { ledgerVersion: string; key: string; signal: AbortSignal },
+      make: (signal: AbortSignal) => Promise<Value>,
       weigh: (value: Value) => number,
     ): Promise<Value> {
       const name = nameOf(ledgerVersion, key);
-      const known = done.get(name) ?? making.get(name);
+      const known = done.get(name);
       if (known !== undefined) return known as Promise<Value>;
-      const made = make();
-      making.set(name, made);
-      void made
-        .then((value) => done.set(name, made, { size: weigh(value) + name.length + OVERHEAD_BYTES }))
-        .catch(() => {})
-        .finally(() => making.delete(name));
-      return made;
+      const current = making.get(name) ?? begin(name, make, weigh);
+      waitFor(name, current, signal);
+      return current.made as Promise<Value>;
     },
     past<Value extends object>(ledgerVersion: string, key: string) {
       return done.get(nameOf(ledgerVersion, key)) as Promise<Value> | undefined;

@@ -53,7 +53,8 @@ export async function prepareServer(
   });
   server.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
-    if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
+    if (reply.raw.destroyed) logger.info({ url: request.url }, "the client of a request has left");
+    else if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
     else if (problem.status === 400 || problem.status === 422)
       logger.info({ reason: problem.message, url: request.url }, "a question was refused");
     if (problem.status === 503) void reply.header("retry-after", "5");
@@ -88,7 +89,7 @@ export function problemOf(error: unknown): Problem {
 }
 
 function problemOfStore({ code }: StoreError): Problem {
-  if (code === "timeout" || code === "overloaded")
+  if (code === "timeout" || code === "overloaded" || code === "over-limit")
     return new Problem("too-costly", "the store stopped the query: choose a shorter span or fewer dimensions");
   return code === "unavailable"
     ? new Problem("store-away", "the ledger's figures cannot be read now; no figure is lost")

@@ -14,7 +14,7 @@ export interface ReportsServer {
   readonly fastify: FastifyInstance;
   /** The time of every request, in milliseconds since the epoch. */
   now: number;
-  /** The viewer of requests over the network. */
+  /** The viewer of requests over the network. The header `x-viewer` gives the viewer another name. */
   viewer: Viewer;
   /** Requests an address as a viewer. */
   get(url: string, as?: Viewer, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
@@ -45,9 +45,10 @@ export async function createReportsServer(
   };
   const parsed = parseConfig(config, { source: "the test", folder: ".", env: {} });
   guardRoutes(fastify, portOf("server"), {
-    admit(_, asker) {
+    admit({ headers }, asker) {
       demandRole(server.viewer, asker);
-      return Promise.resolve(server.viewer);
+      const name = headers["x-viewer"];
+      return Promise.resolve(typeof name === "string" ? { ...server.viewer, name } : server.viewer);
     },
   });
   await addReports(fastify, {

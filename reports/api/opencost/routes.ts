@@ -39,7 +39,7 @@ const query = z.object({
  * Adds OpenCost's allocation API, with its parameters and field names, for GPUs. Scripts and dashboards made for OpenCost work after a
  * change of their address. The differences are in docs/opencost.md.
  */
-export function addOpenCost(server: ApiServer, { store, ledger, answers, now }: ApiContext): void {
+export function addOpenCost(server: ApiServer, { ledger, answers, now }: ApiContext): void {
   server.setErrorHandler((error, _, reply) => {
     const { status, message } = problemOf(error);
     return reply.code(status).send({ code: status, message });
@@ -52,7 +52,7 @@ export function addOpenCost(server: ApiServer, { store, ledger, answers, now }: 
       const span = fixedSpan({ name: "", from: start, until: end });
       const policy = policyOf(ledger, asked.policy);
       const question = { policy, kind: "showback", span, where: allowed([], viewer) } as const;
-      return answers.send(request, reply, async () => {
+      return answers.send(request, reply, async ({ store }) => {
         const sums = await readAllocationSums(store, question, asked);
         if (sums.length > MOST_ALLOCATIONS)
           throw new Problem(

@@ -1,5 +1,6 @@
 /** Runs the statement of a request in its lane. */
 import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { splitSettings } from "./connection-settings.ts";
 import type { Engine, EngineConnection } from "./engine.ts";
 import { AdapterError } from "./adapter-error.ts";
@@ -37,6 +38,9 @@ export interface StatementRunner {
 /** The engine's class of control statements (see `NativeClassification`). */
 const controls = 3;
 
+/** The threads of a question: half of the cores, so that a question never delays the processors for long. */
+const QUESTION_THREADS = Math.ceil(availableParallelism() / 2);
+
 /** Creates a runner. */
 export function createStatementRunner(engine: Engine, limits: RunnerLimits): StatementRunner {
   const lanes = Object.fromEntries(
@@ -49,6 +53,7 @@ export function createStatementRunner(engine: Engine, limits: RunnerLimits): Sta
     const comment = randomUUID();
     const settings = {
       ...ofConnection,
+      ...(request.quotaKey === undefined ? {} : { max_threads: QUESTION_THREADS }),
       max_result_bytes: limits.maxResultBytes,
       ...(request.readOnly ? { readonly: 2 } : {}),
       ...(request.stopsWithClient ? { log_comment: comment } : {}),

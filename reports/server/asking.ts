@@ -1,0 +1,42 @@
+import { setMaxListeners } from "node:events";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { QUERY_LIMITS } from "../access/query-limits.ts";
+import { OPEN, type Viewer } from "../access/viewer.ts";
+
+/** A question while it is being answered. */
+export interface Asking {
+  readonly ledgerVersion: string;
+  readonly viewer: Viewer;
+  /** The name by which slots and quotas are counted. */
+  readonly caller: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** The store for this question. Its queries are limited, and stop with `signal`. */
+  readonly store: StoreClient;
+}
+
+/** Returns a signal that is aborted when the client of a request has disconnected, or has the whole answer. */
+export function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = abortable();
+  if (raw.destroyed) gone.abort();
+  else raw.once("close", () => gone.abort());
+  return gone.signal;
+}
+
+/** Returns a controller whose signal many queries can share. */
+export function abortable(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
+/** Returns the name by which slots and quotas are counted: the name of the token, or the address if there are no tokens. */
+export function callerOf({ viewer, ip }: FastifyRequest): string {
+  return viewer === OPEN ? ip : viewer.name;
+}
+
+/** Returns the store for the queries of a caller. */
+export function storeFor(store: StoreClient, caller: string, signal: AbortSignal): StoreClient {
+  return store.bounded({ caller, settings: QUERY_LIMITS, signal });
+}
