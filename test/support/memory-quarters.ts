@@ -1,20 +1,34 @@
 import { ownMegabytes } from "../../bench/process.ts";
 import { PROGRAMS, type Stack } from "./stack.ts";
 
-/** The permitted growth of a part from the second quarter to the last: a garbage collector keeps some memory for later. */
+/** The permitted growth of a part from the second quarter to the last. */
 const MOST_GROWTH = { ratio: 1.1, megabytes: 24 };
 
 const QUARTERS = [0, 1, 2, 3];
+const MEGABYTE = 2 ** 20;
+
+/** The programs whose live memory Prometheus has: the heap that remains after a garbage collection, and the memory outside of the heap. */
+const SCRAPED = ["collect", "process", "process-2", "serve"] as const;
+/** Parts that others wrote. They are only printed. */
+const OTHERS: readonly string[] = ["prometheus", "alertmanager"];
 
 /** Memory of every process of a stack over a run. */
 export interface MemoryOfParts {
   /** Measures every process once. */
   measure(): void;
   /**
-   * Prints medians of all quarters, in megabytes, and returns those of the parts that have grown from the second quarter to the last. Also
-   * prints the smallest heap of each quarter: what remains after a garbage collection.
+   * Prints the memory of each part in each quarter, in megabytes: the median of the process, and for Node programs the least live memory. A
+   * process keeps memory that V8 has freed, so a Node program has grown if its live memory has. Returns the parts that have grown from the
+   * second quarter to the last.
    */
-  growing(): Promise<readonly unknown[]>;
+  growing(): Promise<readonly PartMemory[]>;
+}
+
+/** The memory of a part in each quarter of a run, in megabytes. */
+export interface PartMemory {
+  readonly part: string;
+  readonly of: "process" | "live";
+  readonly quarters: readonly number[];
 }
 
 /** Starts the measurement of the running processes. */
@@ -33,44 +47,40 @@ export function followMemory(stack: Stack): MemoryOfParts {
       for (const [name, id] of Object.entries(processes)) measured.get(name)!.push(ownMegabytes(id));
     },
     async growing() {
-      const parts = [...measured].map(([part, of]) => ({ part, ...quartersOf(of) }));
-      const lines = [...parts, ...(await heapsOf(stack, startedAt))];
-      process.stdout.write(`${lines.map((each) => JSON.stringify(each)).join("\n")}\n`);
-      return parts.filter(
-        ({ medians: [, second, , last] }) =>
-          last! > Math.max(second! * MOST_GROWTH.ratio, second! + MOST_GROWTH.megabytes),
+      const all = [...measured].map(
+        ([part, values]) => ({ part, of: "process", quarters: mediansOf(values) }) as const,
       );
+      const live = await Promise.all(SCRAPED.map((name) => liveMemory(stack, name, startedAt)));
+      process.stdout.write(`${[...all, ...live].map((each) => JSON.stringify(each)).join("\n")}\n`);
+      const judged = all.filter(({ part }) => !OTHERS.includes(part) && !SCRAPED.some((name) => name === part));
+      return [...judged, ...live].filter(({ quarters: [, second, , last] }) => {
+        const most = Math.max(second! * MOST_GROWTH.ratio, second! + MOST_GROWTH.megabytes);
+        return last === undefined || last > most;
+      });
     },
   };
 }
 
-/** The median of each quarter, and the maximum, in megabytes. */
-function quartersOf(values: readonly number[]): { readonly medians: readonly number[]; readonly most: number } {
+function mediansOf(values: readonly number[]): readonly number[] {
   const quarter = Math.floor(values.length / 4);
-  const medians = QUARTERS.map((index) => {
+  return QUARTERS.map((index) => {
     const sorted = values.slice(index * quarter, (index + 1) * quarter).toSorted((a, b) => a - b);
     return Math.round(sorted[Math.floor(quarter / 2)]!);
   });
-  return { medians, most: Math.round(Math.max(...values)) };
 }
 
-/** The smallest heap, and the smallest memory outside of it, of each program in each quarter, in megabytes. */
-async function heapsOf(stack: Stack, startedAt: number): Promise<readonly unknown[]> {
+/** Returns the least heap and the least memory outside of it in each quarter, added up. */
+async function liveMemory(stack: Stack, part: (typeof SCRAPED)[number], startedAt: number): Promise<PartMemory> {
+  const instance = new URL(stack.program(part).url).host;
   const until = Date.now();
-  const quarter = (until - startedAt) / 4;
-  const metrics = ["nodejs_heap_size_used_bytes", "nodejs_external_memory_bytes"];
-  const least = await Promise.all(
-    metrics.map((metric) =>
-      stack.prometheus.queryRange(
-        `min_over_time(${metric}[${Math.floor(quarter / 1000)}s])`,
-        startedAt + quarter,
-        until,
-        Math.floor(quarter / 1000),
-      ),
-    ),
+  const seconds = Math.floor((until - startedAt) / 4000);
+  const least = (metric: string): string => `min_over_time(${metric}{instance="${instance}"}[${seconds}s])`;
+  const sum = `${least("nodejs_heap_size_used_bytes")} + on (instance) ${least("nodejs_external_memory_bytes")}`;
+  const quarters = await Promise.all(
+    QUARTERS.map(async (index) => {
+      const [answer] = await stack.prometheus.query(sum, until - (3 - index) * seconds * 1000);
+      return Math.round(Number(answer!.values[0]![1]) / MEGABYTE);
+    }),
   );
-  return least.flat().map(({ metric, values }) => ({
-    ...metric,
-    least: values.map(([, bytes]) => Math.round(Number(bytes) / 2 ** 20)),
-  }));
+  return { part, of: "live", quarters };
 }
