@@ -1,5 +1,9 @@
-/** Returns a text table. Columns have the width of their widest cell, with two blanks between them. Numbers are aligned to the right. */
-export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Returns a text table. Columns have the width of their widest cell, with two blanks between them. Numbers are aligned to the right.
+ * Characters that control a terminal or the direction of text are shown as their codes, because names are from strangers.
+ */
+export function renderTable(header: readonly string[], given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map(withoutControls));
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => width(row[column] ?? ""))));
   const numeric = header.map(
@@ -17,6 +21,10 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
         .trimEnd(),
     )
     .join("\n");
+}
+
+function withoutControls(cell: string): string {
+  return cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`);
 }
 
 function width(cell: string): number {

@@ -45,4 +45,9 @@ describe("a text table", () => {
   it("is only its header if there are no rows", () => {
     expect(renderTable(["id", "reason"], [])).toBe("id  reason");
   });
+
+  it("shows characters that control a terminal as their codes", () => {
+    const text = renderTable(["who"], [["\u001b]0;title\u0007ann\r\u202egnp\u009b2J"]]);
+    expect(text.split("\n")[1]).toBe("\\u{1b}]0;title\\u{7}ann\\u{d}\\u{202e}gnp\\u{9b}2J");
+  });
 });
