@@ -68,7 +68,7 @@ export default defineConfig({
         test: {
           ...REAL_PARTS,
           name: "quick",
-          include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts", "test/security/**/*.test.ts"],
           testTimeout: 120_000,
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },

@@ -8,33 +8,45 @@ import { loadLedgerConfig } from "./ledger-config.ts";
 
 interface Options {
   readonly config?: string;
-  readonly since: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly who?: string;
+  readonly what?: string;
   readonly format: "table" | "json";
 }
 
-/** Adds `gpu-ledger audit`: the changes to money and tokens, with author, time and reason. */
+/** Adds `gpu-ledger audit`: changes to money and tokens, sign-ins, exports and refused tokens, with person, time and reason. */
 export function addAudit(program: Command, context: CommandContext): void {
   program
     .command("audit")
-    .description("list the changes of money and tokens: who, when, what, why")
-    .option("--since <time>", "a date or time in UTC", "1970-01-01")
+    .description("list changes of money and tokens, sign-ins, exports and refused tokens: who, when, what, why")
+    .option("--since <time>", "from a date or time in UTC on")
+    .option("--until <time>", "before a date or time in UTC")
+    .option("--who <name>", "only entries of a person or token: a name, or a glob such as *@example.com")
+    .option("--what <entry>", "only entries of a kind: a name, or a glob such as export* or 'sign*'")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
-    .action(async ({ config: path, since, format }: Options) => {
-      const from = instantOf(since);
-      if (from === undefined) throw new CommandError(`--since ${since}: must be ${INSTANT_FORM}`, 2);
+    .action(async ({ config: path, since, until, who, what, format }: Options) => {
+      const from = since === undefined ? undefined : momentOf("--since", since);
+      const before = until === undefined ? undefined : momentOf("--until", until);
       const { config } = loadLedgerConfig(path, context.env);
       const store = await openStore(config);
       try {
-        const entries = await readAudit(store, from);
+        const entries = await readAudit(store, { from, until: before, who, what });
         const rows = entries.map(({ at, who, what, subject, why }) => [at, who, what, subject, why]);
         const text =
           format === "json"
             ? JSON.stringify(entries, null, 2)
             : renderTable(["when", "who", "what", "of", "why"], rows);
-        context.stdout.write(`${entries.length === 0 && format === "table" ? "no changes" : text}\n`);
+        context.stdout.write(`${entries.length === 0 && format === "table" ? "no entries" : text}\n`);
       } finally {
         await store.close();
       }
     });
+}
+
+function momentOf(option: string, text: string): number {
+  const moment = instantOf(text);
+  if (moment === undefined) throw new CommandError(`${option} ${text}: must be ${INSTANT_FORM}`, 2);
+  return moment;
 }

@@ -5,7 +5,9 @@ import type { ConfiguredDelivery } from "../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
-import { insertRecords } from "../runtime/store/schema/records.ts";
+import { recordAudit } from "./access/audit.ts";
+import { addSignIn } from "./sign-in/routes.ts";
+import type { People } from "./sign-in/people.ts";
 import type { Access } from "./server/access.ts";
 import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
@@ -25,6 +27,8 @@ export interface ReportsOptions {
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
   readonly access: Pick<Access, "authenticate">;
+  /** The sign-in of people; absent if only tokens are accepted. */
+  readonly people?: People | undefined;
   readonly logger: Logger;
   readonly version: string;
   /** True if the fleet is the synthetic one. */
@@ -47,13 +51,22 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const { hoursWaiting = () => 0 } = options;
   const pages = createPages({ version, isDemo });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
-  await prepareServer(server, { logger, requestsPerMinute, problemPage: pages.problem });
+  const signIn = options.people?.signIn;
+  await prepareServer(server, { logger, requestsPerMinute, signIn, problemPage: pages.problem });
+  const record = recordAudit(store, now);
+  if (signIn !== undefined) addSignIn(server, signIn, record);
   const ledgerVersions = createLedgerVersions(
     store,
     () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`,
     now,
   );
-  const answers = createAnswers(store, ledgerVersions, createRemembered(REMEMBERED_BYTES), now);
+  const answers = createAnswers({
+    store,
+    ledgerVersions,
+    remembered: createRemembered(REMEMBERED_BYTES),
+    record,
+    now,
+  });
   const sums = createSums(store, { logger, now });
   const closing = new AbortController();
   const watching = ledgerVersions.watch((ledgerVersion) => sums.prepare(ledgerVersion), closing.signal);
@@ -71,12 +84,9 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     version,
     focus,
     deliveries,
-    async audit({ name }, subject) {
-      await insertRecords(store, "audit", [
-        { at: new Date(now()).toISOString(), who: name, what: "export", why: "", subject, details: "{}" },
-      ]);
-    },
+    record,
+    logger,
   };
   await addApi(server, context);
-  await pages.add(server, context, access);
+  await pages.add(server, context, { access, signIn });
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { accessMode } from "../reports/access/mode.ts";
 import { addReports, type ReportsOptions } from "../reports/routes.ts";
+import { createPeople } from "../reports/sign-in/people.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
@@ -17,7 +18,8 @@ export async function openReports(
 ): Promise<{ readonly guard: PortAccess; readonly addRoutes: (server: FastifyInstance) => void }> {
   const { store, logger } = of;
   const { listen } = config.server;
-  const guard = createPortAccess("server", config.server, { store, logger });
+  const people = createPeople(config.server, Date.now);
+  const guard = createPortAccess("server", config.server, { store, logger, ...(people && { people }) });
   if (accessMode({ listen, hasTokens: await guard.hasTokens() }) === "open")
     logger.warn({ listen }, "there is no token: every user of this machine can read everything");
   else if (config.server.metricsToken === undefined)
@@ -25,6 +27,7 @@ export async function openReports(
   const options = {
     ...of,
     access: guard,
+    people,
     ledger: ledgerOf(config),
     focus: config.focus,
     deliveries: config.deliveries,

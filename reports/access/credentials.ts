@@ -30,29 +30,49 @@ function ofAuthorization(header: string | readonly string[]): GivenToken {
 }
 
 function ofCookie(header: HeaderValue): GivenToken {
-  if (header === undefined) return NONE;
-  if (typeof header !== "string" || header.length > LONGEST_COOKIES) return MALFORMED;
+  const value = cookieOf(header, TOKEN_COOKIE);
+  if (value === undefined) return NONE;
+  return value === "malformed" ? MALFORMED : ofText(value);
+}
+
+/**
+ * Returns the value of a cookie; `undefined` if the request has none, `malformed` if it has several of the name, or too many cookies. A site
+ * beside ours can add a cookie of the same name, and then the right one is unknown.
+ */
+export function cookieOf(header: HeaderValue, cookie: string): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header !== "string" || header.length > LONGEST_COOKIES) return "malformed";
   const values = header.split(";").flatMap((pair) => {
     const [name = "", ...value] = pair.split("=");
-    return name.trim() === TOKEN_COOKIE ? [value.join("=").trim()] : [];
+    return name.trim() === cookie ? [value.join("=").trim()] : [];
   });
-  const [first, ...others] = values;
-  if (first === undefined) return NONE;
-  // A site beside ours can add a cookie of the same name. The right one of two is unknown.
-  return others.length > 0 ? MALFORMED : ofText(first);
+  return values.length > 1 ? "malformed" : values[0];
 }
 
 function ofText(text: string): GivenToken {
   return isTokenText(text) ? { kind: "token", text } : MALFORMED;
 }
 
-/**
- * The value of `Set-Cookie` that logs a browser in. Scripts cannot read the cookie. Requests of other sites do not carry it, except for
- * links that a user follows. The cookie ends with the browser's session.
- */
+/** The value of `Set-Cookie` that logs a browser in until its session ends. */
 export function loginCookie(token: string, { isHttps }: { readonly isHttps: boolean }): string {
-  return `${TOKEN_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax${isHttps ? "; Secure" : ""}`;
+  return setCookie(TOKEN_COOKIE, token, { isHttps });
 }
 
 /** The value of `Set-Cookie` that logs a browser out. */
-export const LOGOUT_COOKIE = `${TOKEN_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0`;
+export const LOGOUT_COOKIE = setCookie(TOKEN_COOKIE, "", { isHttps: false, seconds: 0 });
+
+/**
+ * Returns the value of `Set-Cookie` for a cookie that scripts cannot read, and that requests of other sites do not carry, except for links
+ * that a user follows. Without `seconds`, the cookie ends with the browser's session. Throws an `Error` if the value has characters that
+ * could add attributes.
+ */
+export function setCookie(
+  name: string,
+  value: string,
+  { isHttps, seconds }: { readonly isHttps: boolean; readonly seconds?: number },
+): string {
+  if (!/^[\w.-]*$/.test(value))
+    throw new Error(`the value of the cookie ${name} has other characters than words, . and -`);
+  const end = seconds === undefined ? "" : `; Max-Age=${seconds}`;
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${isHttps ? "; Secure" : ""}${end}`;
+}

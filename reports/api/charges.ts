@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { planLines } from "../lines/portions.ts";
+import { totalOf } from "../lines/fixed.ts";
 import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/line-bytes.ts";
 import { documentHtml } from "../format/document.tsx";
 import { pdfOf } from "../format/pdf.ts";
@@ -23,6 +24,7 @@ import { Problem } from "../server/problem.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
 import { readPart, readPastPart } from "./read-part.ts";
+import { sendFile } from "./file.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { chargesSchema } from "./schemas.ts";
 import type { Words } from "./words.ts";
@@ -67,15 +69,16 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
           const byDay = hasTrend(question)
             ? await readPart(context, asking, { ...question, by: ["chargeDay"] })
             : undefined;
-          const html = documentHtml([{ report: await read(), byDay }], {
-            version,
-            madeAt: now(),
-            server: "",
-          });
-          if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf };
-          return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS };
+          const report = await read();
+          const html = documentHtml([{ report, byDay }], { version, madeAt: now(), server: "" });
+          const exported = exportOf(question, report);
+          if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf, exported };
+          return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS, exported };
         }
-        if (format !== "json") return writtenAs(format, await read(), asking.store, context);
+        if (format !== "json") {
+          const report = await read();
+          return { ...(await writtenAs(format, report, asking.store, context)), exported: exportOf(question, report) };
+        }
         const position = query.cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(query.cursor);
         const report =
           position.ledgerVersion === ledgerVersion
@@ -98,11 +101,14 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
       const store = answers.storeForFile(request, reply);
       const plan = await planLines(store, question);
       const name = `gpu-ledger-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
-      await context.audit(request.viewer, `lines of ${questionText(question)}`);
-      return reply
-        .type(MEDIA_TYPES[format as LineFormat])
-        .header("content-disposition", `attachment; filename="${name}"`)
-        .send(Readable.from(lineBytes(store, plan, format)));
+      const file = {
+        name,
+        type: MEDIA_TYPES[format as LineFormat],
+        subject: `lines of ${questionText(question)}`,
+        bytes: lineBytes(store, plan, format),
+        rows: () => totalOf(plan.teams),
+      };
+      return sendFile(request, reply, file, context);
     },
   });
 }
@@ -137,6 +143,10 @@ function page(
     rows: rows.map((row) => ({ ...row, explain: `explain?${questionText(questionOfRow(question, row))}` })),
     next: isLast ? null : cursorText({ ledgerVersion, at: at + limit }),
   };
+}
+
+function exportOf(question: ReportQuestion, { rows }: Report): NonNullable<Body["exported"]> {
+  return { subject: `sums of ${questionText(question)} by ${question.by.join(",")}`, rows: rows.length };
 }
 
 /** Returns the question whose sum is a row of a report. */

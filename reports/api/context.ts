@@ -1,6 +1,8 @@
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
+import type { Logger } from "pino";
+import type { RecordAudit } from "../access/audit.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
 import type { Answers } from "../server/answers.ts";
@@ -20,8 +22,9 @@ export interface ApiContext {
   readonly focus: FocusConfig;
   /** The deliveries on a schedule. */
   readonly deliveries: readonly ConfiguredDelivery[];
-  /** Records what a viewer downloaded. Fails with a `StoreError`: if a download cannot be recorded, it is refused. */
-  readonly audit: (viewer: Viewer, subject: string) => Promise<void>;
+  /** Records exports in the audit trail. An export that cannot be recorded is refused. */
+  readonly record: RecordAudit;
+  readonly logger: Logger;
 }
 
 /**

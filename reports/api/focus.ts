@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { z } from "zod";
 import { FocusCheckError } from "../focus/check/error.ts";
 import { exportFocus } from "../focus/export.ts";
@@ -6,6 +5,7 @@ import { MEDIA_TYPES } from "../format/media-types.ts";
 import { questionText } from "../question/question.ts";
 import { questionOf } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
+import { sendFile } from "./file.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import type { Words } from "./words.ts";
 
@@ -44,12 +44,14 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
         await readThrough(bytes);
         return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));
       }
-      await context.audit(request.viewer, `FOCUS of ${questionText(question)}`);
-      const name = `focus-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
-      return reply
-        .type(MEDIA_TYPES[format])
-        .header("content-disposition", `attachment; filename="${name}"`)
-        .send(Readable.from(bytes));
+      const file = {
+        name: `focus-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`,
+        type: MEDIA_TYPES[format],
+        subject: `FOCUS of ${questionText(question)}`,
+        bytes,
+        rows: () => manifest().rows,
+      };
+      return sendFile(request, reply, file, context);
     },
   });
 }

@@ -2,6 +2,9 @@ import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { VNode } from "preact";
 import { z } from "zod";
+import { OPEN, type Viewer } from "../access/viewer.ts";
+import { SignInError } from "../sign-in/issuer.ts";
+import type { SignIn } from "../sign-in/people.ts";
 import { LOGOUT_COOKIE, loginCookie } from "../access/credentials.ts";
 import { Problem } from "../server/problem.ts";
 import type { Access } from "../server/access.ts";
@@ -16,25 +19,23 @@ const form = z.object({ token: z.string().max(LONGEST) }).catch({ token: "" });
  * Adds `/login`, where a browser exchanges a token for a cookie, and `/logout`. The page shows that a token is wrong. Wrong tokens count as
  * everywhere else.
  */
-export async function addLogin(
-  server: FastifyInstance,
-  { access, page }: { readonly access: Pick<Access, "authenticate">; readonly page: LoginPage },
-): Promise<void> {
+export async function addLogin(server: FastifyInstance, { access, page, signIn }: LoginParts): Promise<void> {
   await server.register(formbody, { bodyLimit: 4_096 });
   const send = (request: FastifyRequest, reply: FastifyReply, problem?: string): FastifyReply =>
     reply
       .code(problem === undefined ? 200 : 401)
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
-      .send(page(request, "Log in", loginContent(problem)));
+      .send(page(request, "Log in", loginContent(signIn, problem)));
 
   const open = { schema: { hide: true } };
   server.get("/login", open, (request, reply) => send(request, reply));
   server.post("/login", open, async (request, reply) => {
     const { token } = form.parse(request.body);
     const { host } = request.headers;
+    let viewer: Viewer;
     try {
-      await access.authenticate({
+      viewer = await access.authenticate({
         headers: { authorization: `Bearer ${token.trim()}`, host },
         ip: request.ip,
         url: "/login",
@@ -43,20 +44,50 @@ export async function addLogin(
       if (!(error instanceof Problem)) throw error;
       return send(request, reply, error.message);
     }
+    // A server without tokens accepts any text, so nothing is to be kept.
+    if (viewer === OPEN) return reply.redirect("/", 303);
     const isHttps = request.protocol === "https";
     return reply.header("set-cookie", loginCookie(token.trim(), { isHttps })).redirect("/", 303);
   });
-  server.post("/logout", open, (_, reply) => reply.header("set-cookie", LOGOUT_COOKIE).redirect("/login", 303));
+  server.post("/logout", open, async ({ headers }, reply) => {
+    const ended = [...(signIn?.sessions.end() ?? []), LOGOUT_COOKIE];
+    return reply.header("set-cookie", ended).redirect((await issuerLogOut(signIn, headers.cookie)) ?? "/login", 303);
+  });
+}
+
+/** Returns the address that ends the session at the issuer too; undefined without one, or while the issuer is away. */
+async function issuerLogOut(signIn: SignIn | undefined, cookies: string | undefined): Promise<string | undefined> {
+  if (signIn === undefined || (await signIn.sessions.personOf(cookies)) === undefined) return undefined;
+  try {
+    return (await signIn.issuer.logOutUrl(await signIn.sessions.idTokenOf(cookies)))?.href;
+  } catch (error) {
+    if (error instanceof SignInError) return undefined;
+    throw error;
+  }
+}
+
+/** The parts that the login uses. */
+export interface LoginParts {
+  readonly access: Pick<Access, "authenticate">;
+  readonly page: LoginPage;
+  readonly signIn: SignIn | undefined;
 }
 
 /** Returns a page with a title and a content for the viewer of a request. */
 export type LoginPage = (request: FastifyRequest, title: string, content: VNode) => string;
 
-function loginContent(problem: string | undefined): VNode {
+function loginContent(signIn: SignIn | undefined, problem: string | undefined): VNode {
   return (
     <>
-      <h1>Log in with a token</h1>
-      <p class="lead">This server shows figures only to viewers with a token.</p>
+      <h1>Log in</h1>
+      <p class="lead">This server shows figures only to people who have signed in, and to viewers with a token.</p>
+      {signIn !== undefined && (
+        <p>
+          <a class="button" href="/sign-in">
+            Sign in at {new URL(signIn.issuerOrigin).host}
+          </a>
+        </p>
+      )}
       {problem !== undefined && (
         <div class="notice" role="alert">
           <p>

@@ -11,8 +11,7 @@ import { readAssets } from "./assets.ts";
 import { addExplain } from "./explain.tsx";
 import { addFleet } from "./fleet.tsx";
 import { addOverview } from "./overview.tsx";
-import { addLogin, type LoginPage } from "./login.tsx";
-import type { Access } from "../server/access.ts";
+import { addLogin, type LoginPage, type LoginParts } from "./login.tsx";
 import { addSubjects } from "./subject.tsx";
 import { addQueue } from "./queue.tsx";
 import { addStatement } from "./statement.tsx";
@@ -67,7 +66,7 @@ const YEAR_SECONDS = 31_536_000;
 /** The pages of a server, and its problems as pages. */
 export interface Pages {
   /** Adds every page and the login to a server. */
-  add(server: FastifyInstance, context: ApiContext, access: Pick<Access, "authenticate">): Promise<void>;
+  add(server: FastifyInstance, context: ApiContext, login: Pick<LoginParts, "access" | "signIn">): Promise<void>;
   /** Returns a problem as a page. */
   problem(problem: Problem, request: FastifyRequest): string;
 }
@@ -87,9 +86,9 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
   });
 
   return {
-    async add(server, context, access) {
+    async add(server, context, login) {
       const page: LoginPage = (request, title, content) => pageHtml(shellOf(request), title, content);
-      await addLogin(server, { access, page });
+      await addLogin(server, { ...login, page });
       for (const { path, type, bytes } of [style, script])
         server.get(path, { schema: { hide: true } }, (_, reply) =>
           reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),

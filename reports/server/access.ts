@@ -7,14 +7,18 @@ import { isLoopback } from "../../runtime/http/loopback.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import { createAuthenticate, type Refusal } from "../access/authenticate.ts";
+import { createAccessTrail, recordAudit } from "../access/audit.ts";
 import { createThrottle } from "../access/throttle.ts";
 import { createTokenReader } from "../access/token-reader.ts";
 import { mayAdminister, seesAll, type Viewer } from "../access/viewer.ts";
+import type { People } from "../sign-in/people.ts";
 import { Problem } from "./problem.ts";
 import type { Asker } from "./route-table.ts";
 
 /** The parts of a request that decide on its admission. */
-export type Admitted = Pick<FastifyRequest, "headers" | "ip" | "url">;
+export type Admitted = Pick<FastifyRequest, "headers" | "ip" | "url"> & {
+  readonly socket?: { readonly remoteAddress?: string | undefined };
+};
 
 /** The access control of a port. */
 export interface Access {
@@ -47,22 +51,31 @@ export function createAccess(of: {
   readonly configured: readonly ConfiguredToken[];
   /** The operator's token, `server.metricsToken`. */
   readonly metricsToken: string | undefined;
+  /** The sign-in of people; undefined if only tokens are accepted. */
+  readonly people?: People | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Access & {
-  /** Returns true if a token was ever made. Fails with a `StoreError`. */
+  /** Returns true if a token was ever made, or if people can sign in. Fails with a `StoreError`. */
   readonly hasTokens: () => Promise<boolean>;
 } {
-  const { listen, store, configured, metricsToken, clock, logger } = of;
+  const { listen, store, configured, metricsToken, people, clock, logger } = of;
   const tokens = createTokenReader(store, clock, configured);
-  const check = createAuthenticate({ listen, tokens, throttle: createThrottle(), clock });
+  const check = createAuthenticate({ listen, tokens, throttle: createThrottle(), clock, people });
+  const trail =
+    store &&
+    createAccessTrail(
+      recordAudit(store, () => clock.nowMillis()),
+      { clock, logger },
+    );
   let hadTokens: boolean | undefined;
 
   /**
-   * Returns true if tokens are in force. The last known state counts while the store is away, so that metrics of an outage can be read. Before
+   * Returns true if tokens or sign-ins are in force. The last known state counts while the store is away, so that metrics of an outage can be read. Before
    * the first answer of the store, tokens count as in force.
    */
   async function areInForce(): Promise<boolean> {
+    if (people !== undefined) return true;
     try {
       hadTokens = await tokens.hasTokens();
     } catch (error) {
@@ -71,13 +84,20 @@ export function createAccess(of: {
     return hadTokens ?? true;
   }
 
-  async function authenticate({ headers, ip, url }: Admitted, isLogged = true): Promise<Viewer> {
+  async function authenticate({ headers, ip, url, socket }: Admitted, isLogged = true): Promise<Viewer> {
     const { authorization, cookie, host } = headers;
-    const answer = await check({ authorization, cookie, host, remoteAddress: ip });
-    if ("viewer" in answer) return answer.viewer;
+    const person = { headers, peer: socket?.remoteAddress };
+    const answer = await check({ authorization, cookie, host, remoteAddress: ip, person });
+    if ("viewer" in answer) {
+      if (answer.by === "token") trail?.used(answer.viewer.name, ip);
+      return answer.viewer;
+    }
     const { status, message, reason, tokenId, cause } = answer.refusal;
-    if (isLogged)
-      logger.info({ reason, tokenId, err: cause, address: ip, path: url.split("?")[0] }, "a request was refused");
+    const path = url.split("?")[0]!;
+    if (isLogged) {
+      logger.info({ reason, tokenId, err: cause, address: ip, path }, "a request was refused");
+      if (tokenId !== undefined) trail?.refused(reason, { tokenId, address: ip, path });
+    }
     throw new Problem(PROBLEMS[status], message);
   }
 
@@ -105,7 +125,7 @@ export function createAccess(of: {
   }
 
   return {
-    hasTokens: tokens.hasTokens,
+    hasTokens: async () => people !== undefined || (await tokens.hasTokens()),
     authenticate: (request) => authenticate(request),
     admit,
     isOperator: (request) =>

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
+import type { RecordAudit } from "../access/audit.ts";
 import { callerOf, goneSignal, storeFor, type Asking } from "./asking.ts";
 import type { LedgerVersions } from "./ledger-version.ts";
 import type { Remembered } from "./remembered.ts";
@@ -13,6 +14,8 @@ export interface Body {
   readonly type: string;
   /** Headers beside the usual ones. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** For the audit trail, if the body is an export: its question and its number of rows. */
+  readonly exported?: { readonly subject: string; readonly rows: number };
 }
 
 /** The answers to requests: from memory while nothing newer was published, else from the store. */
@@ -58,12 +61,15 @@ const LIVE_MILLIS = 5_000;
 const ROW_BYTES = 3_000;
 
 /** Creates answers from remembered values. */
-export function createAnswers(
-  store: StoreClient,
-  ledgerVersions: LedgerVersions,
-  remembered: Remembered,
-  now: () => number,
-): Answers {
+export function createAnswers(parts: {
+  readonly store: StoreClient;
+  readonly ledgerVersions: LedgerVersions;
+  readonly remembered: Remembered;
+  /** Records exports in the audit trail. */
+  readonly record: RecordAudit;
+  readonly now: () => number;
+}): Answers {
+  const { store, ledgerVersions, remembered, record, now } = parts;
   const slots = createSlots(ANSWER_SLOTS);
   const fileSlots = createSlots(FILE_SLOTS);
 
@@ -85,6 +91,7 @@ export function createAnswers(
       bytes,
       type,
       headers = {},
+      exported,
     } = await remembered.of(
       { ledgerVersion, key, signal: goneSignal(reply) },
       (signal) => {
@@ -97,6 +104,11 @@ export function createAnswers(
       },
       (body) => body.bytes.length,
     );
+    if (exported !== undefined) {
+      const { subject, rows } = exported;
+      const details = { address: request.ip, bytes: bytes.length, isComplete: true, rows };
+      await record({ who: viewer.name, what: "export", subject, details });
+    }
     return reply.headers(headers).type(type).send(bytes);
   }
   const partKey = ({ viewer, key }: { readonly viewer: Viewer; readonly key: string }): string =>

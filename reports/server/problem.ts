@@ -29,8 +29,9 @@ export interface ProblemDetail {
 /** Every problem of the server, with its status and title. */
 const PROBLEMS = {
   "wrong-parameter": [400, "Wrong parameter"],
+  "sign-in-failed": [400, "The sign-in failed"],
   "not-authenticated": [401, "A token is needed"],
-  "not-allowed": [403, "The token's role has no access"],
+  "not-allowed": [403, "No access"],
   "not-found": [404, "Address not found"],
   "page-gone": [410, "The figures have changed since the first page"],
   "too-costly": [422, "The question is too costly"],
@@ -38,6 +39,7 @@ const PROBLEMS = {
   failed: [500, "The server failed"],
   "cannot-print": [501, "This server cannot print"],
   "store-away": [503, "The store does not answer"],
+  "issuer-away": [503, "The issuer does not answer"],
   busy: [503, "The server is busy"],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 

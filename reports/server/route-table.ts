@@ -24,6 +24,8 @@ const COMMON = {
 } as const;
 
 const REPORTS = {
+  "GET /sign-in": "anyone",
+  "GET /sign-in/callback": "anyone",
   "GET /login": "anyone",
   "POST /login": "anyone",
   "POST /logout": "anyone",

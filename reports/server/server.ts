@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import { PdfError } from "../format/pdf.ts";
 import { TooManyGroupsError } from "../report/groups.ts";
+import type { SignIn } from "../sign-in/people.ts";
 import { Problem, PROBLEM_TYPE, problemDocument } from "./problem.ts";
 
 /** The options of a prepared server. */
@@ -13,6 +14,8 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** The limit of requests of one address. */
   readonly requestsPerMinute: number;
+  /** The sign-in of people, if there is one: a browser without a session goes to the issuer. */
+  readonly signIn: SignIn | undefined;
   /** Returns a problem as a page, for requests for pages. */
   readonly problemPage: (problem: Problem, request: FastifyRequest) => string;
 }
@@ -22,7 +25,7 @@ export interface ServerOptions {
  */
 export async function prepareServer(
   server: FastifyInstance,
-  { logger, requestsPerMinute, problemPage }: ServerOptions,
+  { logger, requestsPerMinute, signIn, problemPage }: ServerOptions,
 ): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -35,7 +38,8 @@ export async function prepareServer(
         styleSrc: ["'self'"],
         imgSrc: ["'self'", "data:"],
         connectSrc: ["'self'"],
-        formAction: ["'self'"],
+        // Logging out goes on to the issuer.
+        formAction: ["'self'", ...(signIn === undefined ? [] : [signIn.issuerOrigin])],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
       },
@@ -57,6 +61,15 @@ export async function prepareServer(
     else if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
     else if (problem.status === 400 || problem.status === 422)
       logger.info({ reason: problem.message, url: request.url }, "a question was refused");
+    if (
+      problem.code === "not-authenticated" &&
+      signIn !== undefined &&
+      isForPerson(request) &&
+      request.method === "GET"
+    )
+      return reply
+        .header("cache-control", "no-store")
+        .redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303);
     if (problem.status === 503) void reply.header("retry-after", "5");
     if (problem.status === 401) void reply.header("www-authenticate", 'Bearer realm="gpu-ledger"');
     void reply.code(problem.status).header("cache-control", "no-store");

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ROLES } from "../../domain/role.ts";
+import { readPattern } from "../../domain/owner/pattern.ts";
+import { ROLES, type Role } from "../../domain/role.ts";
 import { instant } from "./instant.ts";
 import { list, oneOf, secret, text, type ConfigSources } from "./words.ts";
 
@@ -18,14 +19,37 @@ const token = (sources: ConfigSources) =>
         .describe(HASH),
       expires: instant.optional().describe("The time from which the token is refused. Default: never."),
     })
-    .superRefine(({ role, teams }, context) => {
-      if ((role === "viewer") === teams.length > 0) return;
-      const message =
-        role === "viewer"
-          ? "at least one team, because role is viewer"
-          : `no team, because role ${role} sees all teams`;
-      context.addIssue({ code: "custom", path: ["teams"], message });
-    });
+    .superRefine(checkTeams);
+
+const group = z
+  .strictObject({
+    group: text("a group's name, a glob or a regular expression between slashes").describe(
+      "The groups that the rule is for, as the issuer or the proxy names them.",
+    ),
+    role: oneOf(...ROLES)
+      .default("viewer")
+      .describe("The role that the groups have."),
+    teams: list(text("a team"))
+      .default([])
+      .describe("The teams that viewers see, at least one. Other roles have none."),
+    from: instant.optional().describe("The start of the rule."),
+    until: instant.optional().describe("The end of the rule (not included)."),
+  })
+  .superRefine(checkTeams)
+  .superRefine(({ group: pattern }, context) => {
+    const read = readPattern(pattern);
+    if ("allowed" in read) context.addIssue({ code: "custom", path: ["group"], message: read.allowed });
+  });
+
+function checkTeams(
+  { role, teams }: { readonly role: Role; readonly teams: readonly string[] },
+  context: z.RefinementCtx,
+): void {
+  if ((role === "viewer") === teams.length > 0) return;
+  const message =
+    role === "viewer" ? "at least one team, because role is viewer" : `no team, because role ${role} sees all teams`;
+  context.addIssue({ code: "custom", path: ["teams"], message });
+}
 
 /** Returns the schema of the access settings: tokens in the configuration, by their hashes. */
 export const access = (sources: ConfigSources) =>
@@ -34,6 +58,9 @@ export const access = (sources: ConfigSources) =>
       tokens: list(token(sources))
         .default([])
         .describe("Tokens in addition to the tokens of the store. If there is any token, every request needs one."),
+      groups: list(group)
+        .default([])
+        .describe("The roles and teams of people who sign in, by their groups. All rules that fit count together."),
     })
     .superRefine(({ tokens }, context) => {
       for (const key of ["name", "sha256"] as const) {
@@ -44,6 +71,9 @@ export const access = (sources: ConfigSources) =>
         });
       }
     });
+
+/** A rule for groups of people. Times are in milliseconds since the epoch. */
+export type GroupRule = z.output<typeof group>;
 
 /** A token of the configuration. `expires` is in milliseconds since the epoch. */
 export type ConfiguredToken = z.output<ReturnType<typeof token>>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { access } from "./access.ts";
+import { proxySignIn, signIn } from "./sign-in.ts";
 import { between } from "./between.ts";
 import { checkWebhookHosts, deliveriesCheck, deliveries } from "./deliveries.ts";
 import { focus } from "./focus.ts";
@@ -255,6 +256,13 @@ export function createConfigSchema(sources: ConfigSources) {
             ),
           demo: flag.default(false).describe("Marks every page of `serve` as a demo fleet. `up` sets this itself."),
           access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
+          signIn: signIn(sources).optional().describe("Sign-in with OpenID Connect. Default: none."),
+          proxySignIn: proxySignIn.optional().describe("Sign-in by a proxy such as oauth2-proxy. Default: none."),
+        })
+        .superRefine((server, context) => {
+          if ((server.signIn ?? server.proxySignIn) === undefined || server.access.groups.length > 0) return;
+          const message = "at least one rule, because people sign in";
+          context.addIssue({ code: "custom", path: ["access", "groups"], message });
         })
         .prefault({}),
       tracing,

@@ -164,7 +164,7 @@ describe("a backup", () => {
       ],
       reports: [await report("showback", march), await report("chargeback", march), await report("chargeback", april)],
       explained: await explain(store, { ...asked, kind: "chargeback", span: march }),
-      audit: (await readAudit(store, 0)).filter(({ what }) => !what.startsWith("restore")),
+      audit: (await readAudit(store)).filter(({ what }) => !what.startsWith("restore")),
       tokens: await store.query("SELECT * FROM access_tokens"),
       deliveries: await store.query("SELECT * FROM deliveries"),
       slots: await store.query("SELECT * FROM gpu_slots ORDER BY ALL"),
@@ -191,7 +191,7 @@ describe("a backup", () => {
         expect.objectContaining({ what: "delivery retried", why: HOSTILE }),
       ]) as unknown,
     });
-    const [begun, ended] = (await readAudit(other, 0)).filter(({ what }) => what.startsWith("restore"));
+    const [begun, ended] = (await readAudit(other)).filter(({ what }) => what.startsWith("restore"));
     expect(begun).toMatchObject({
       who: "finance",
       what: "restore begun",

@@ -176,15 +176,26 @@ describe("the API", () => {
     const [heads, ...rows] = parse(focus.body) as string[][];
     const place = heads!.indexOf("EffectiveCost");
     expect(rows.reduce((total, row) => total + Number(row[place]), 0)).toBe(18);
-    const exports = await store.query<{ who: string; subject: string }>(
-      "SELECT who, subject FROM audit WHERE what = 'export' AND who = 'finance' ORDER BY subject",
-    );
-    expect(exports).toEqual(
-      ["FOCUS", "lines"].map((what) => ({
-        who: "finance",
-        subject: `${what} of span=2026-03&kind=showback&policy=default`,
-      })),
-    );
+    const trail = (): Promise<readonly { what: string; subject: string; details: string }[]> =>
+      store.query("SELECT what, subject, details FROM audit WHERE who = 'finance' ORDER BY subject, at, what DESC");
+    await vi.waitUntil(async () => (await trail()).length === 5, { interval: 50 });
+    const exports = (await trail()).map(({ details, ...entry }) => ({ ...entry, ...(JSON.parse(details) as object) }));
+    const question = "span=2026-03&kind=showback&policy=default";
+    const address = "127.0.0.1";
+    const sent = (rows: number, body: string) => ({ address, rows, bytes: Buffer.byteLength(body), isComplete: true });
+    const [file, linesFile] = ["focus-2026-03.csv", "gpu-ledger-2026-03.ndjson"];
+    const rowsOfLines = lines.body.trim().split("\n").length;
+    expect(exports).toEqual([
+      { what: "export begun", subject: `FOCUS of ${question}`, address, file },
+      { what: "export", subject: `FOCUS of ${question}`, file, ...sent(rows.length, focus.body) },
+      { what: "export begun", subject: `lines of ${question}`, address, file: linesFile },
+      { what: "export", subject: `lines of ${question}`, file: linesFile, ...sent(rowsOfLines, lines.body) },
+      {
+        what: "export",
+        subject: `sums of ${question} by team`,
+        ...sent(csv.body.trim().split("\r\n").length - 1, csv.body),
+      },
+    ]);
     const manifest = (await get(`focus?${MARCH}&check=true&format=manifest`)).json<FocusManifest>();
     expect(manifest).toMatchObject({
       sums: { EffectiveCost: "18" },

@@ -212,7 +212,7 @@ store:
       "finance dry-run 2026-03",
       "finance close 2026-03 the month is over",
     ]);
-    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("no changes\n");
+    expect((await run("audit", "--since", "2100-01-01")).stdout).toBe("no entries\n");
   });
 
   it("report the difference of a changed row, and end with 1", async () => {

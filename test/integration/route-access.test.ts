@@ -13,7 +13,13 @@ import { createTestDatabase } from "../support/database.ts";
 
 const METRICS_TOKEN = "of Prometheus";
 const logger = pino({ level: "silent" });
-const config = parseConfig("", { source: "the test", folder: ".", env: {} });
+/** The issuer does not answer, so a sign-in ends with 503. */
+const CONFIG = `
+server:
+  access: { groups: [{ group: vision, teams: [vision] }] }
+  signIn: { issuer: "http://127.0.0.1:9", clientId: gpu-ledger, publicUrl: "http://127.0.0.1:8080" }
+`;
+const config = parseConfig(CONFIG, { source: "the test", folder: ".", env: {} });
 const server = { ...config.server, listen: "127.0.0.1:0", metricsToken: METRICS_TOKEN };
 
 /** Who asks in these tests, with the routes that are for them. */

@@ -91,6 +91,14 @@ describe("the command token", () => {
       ["ops", "token revoked", `grafana (${id})`, "the laptop is lost"],
     ]);
     expect(JSON.parse(entries[0]!["details"]!)).toMatchObject({ role: "viewer", teams: ["vision", "nlp"] });
+    const chosen = async (...options: readonly string[]): Promise<readonly string[]> =>
+      (JSON.parse((await run("audit", "--format", "json", ...options)).stdout) as typeof entries).map(
+        ({ who, what }) => `${who} ${what}`,
+      );
+    expect(await chosen("--who", "op?", "--what", "token r*")).toEqual(["ops token revoked"]);
+    expect(await chosen("--what", "*_*")).toEqual([]);
+    expect(await chosen("--until", "2000-01-01")).toEqual([]);
+    expect(await chosen("--since", "2000-01-01", "--what", "token created")).toHaveLength(2);
     const printed = [listed, trail, ...table, made.stderr].map((each) => JSON.stringify(each)).join("");
     expect(printed).not.toMatch(/gpul_|[0-9a-f]{64}/);
   });

@@ -1,12 +1,12 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 
-/** An action of a person on money, or on who may see it. */
+/** An action of a person on money, on who may see it, or on figures: an export, a sign-in, or a refused token. */
 export interface AuditEntry {
   /** ISO 8601. */
   readonly at: string;
   readonly who: string;
-  /** `close`, `dry-run`, `close that came second`, `rules`, `token created`, `token revoked`. */
+  /** For example `close`, `rules`, `token created`, `signed in`, `export`; docs/access.md has all. */
   readonly what: string;
   readonly why: string;
   /** The subject of the action: a billing period, the configuration, or a token by its name and id. */
@@ -15,14 +15,39 @@ export interface AuditEntry {
   readonly details: string;
 }
 
-/** Reads all actions since a time, oldest first. Fails with a `StoreError`. */
-export async function readAudit(store: StoreClient, sinceMillis: number): Promise<readonly AuditEntry[]> {
+/** The selected entries of the audit trail. Times are milliseconds since the epoch; `who` and `what` are names or globs. */
+export interface AuditFilter {
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+  readonly who?: string | undefined;
+  readonly what?: string | undefined;
+}
+
+/** Reads the audit trail, oldest entry first. Fails with a `StoreError`. */
+export async function readAudit(
+  store: StoreClient,
+  { from, until, who, what }: AuditFilter = {},
+): Promise<readonly AuditEntry[]> {
+  const conditions = [
+    ...(from === undefined ? [] : ["entry.at >= fromUnixTimestamp64Milli({from:Int64})"]),
+    ...(until === undefined ? [] : ["entry.at < fromUnixTimestamp64Milli({until:Int64})"]),
+    ...(who === undefined ? [] : ["entry.who LIKE {who:String}"]),
+    ...(what === undefined ? [] : ["entry.what LIKE {what:String}"]),
+  ];
   return store.query<AuditEntry>(
     `SELECT formatDateTime(at, '%Y-%m-%dT%H:%i:%S.%fZ', 'UTC') AS at, who, what, why, subject, details
-     FROM audit_trail AS entry WHERE entry.at >= fromUnixTimestamp64Milli({since:Int64})
+     FROM audit_trail AS entry WHERE ${["true", ...conditions].join(" AND ")}
      ORDER BY entry.at, what, subject`,
-    { since: sinceMillis },
+    { from, until, who: who && likeOf(who), what: what && likeOf(what) },
   );
+}
+
+/** Returns a glob as a pattern of `LIKE`. */
+function likeOf(glob: string): string {
+  return glob
+    .replaceAll(/[\\%_]/g, "\\$&")
+    .replaceAll("*", "%")
+    .replaceAll("?", "_");
 }
 
 /**

@@ -8,6 +8,16 @@ const NEXT: Readonly<Record<ProblemCode, VNode>> = {
       The address has a wrong parameter. <a href="/">The overview</a> has links to all pages.
     </p>
   ),
+  "sign-in-failed": (
+    <p>
+      <a href="/sign-in">Sign in again</a>, or <a href="/login">log in with a token</a>.
+    </p>
+  ),
+  "issuer-away": (
+    <p>
+      <a href="/sign-in">Try again</a>, or <a href="/login">log in with a token</a>.
+    </p>
+  ),
   "not-authenticated": (
     <p>
       <a href="/login">Log in with a token</a>. An administrator creates tokens with{" "}
@@ -16,8 +26,8 @@ const NEXT: Readonly<Record<ProblemCode, VNode>> = {
   ),
   "not-allowed": (
     <p>
-      <a href="/">The overview</a> leads to the pages that your token can see. An administrator can give a token more
-      rights.
+      <a href="/">The overview</a> leads to the pages that you can see. An administrator can give a token or a group
+      more rights. You can also <a href="/login">log in</a> in another way.
     </p>
   ),
   "not-found": (

@@ -28,13 +28,20 @@ function serverAt(listen: string, given: Partial<TokenReader> = {}) {
     },
   };
   const clock = { nowMillis: () => 0, monotonicMillis: () => millis };
-  const authenticate = createAuthenticate({ listen, tokens, throttle: createThrottle({ failures: 3 }), clock });
+  const authenticate = createAuthenticate({
+    listen,
+    tokens,
+    throttle: createThrottle({ failures: 3 }),
+    clock,
+    people: undefined,
+  });
   const ask = (asking: Partial<Asking>) =>
     authenticate({
       authorization: undefined,
       cookie: undefined,
       host: "ledger:80",
       remoteAddress: "10.0.0.1",
+      person: { headers: {}, peer: "10.0.0.1" },
       ...asking,
     });
   return { ask, asked, wait: (more: number) => (millis += more) };
@@ -66,7 +73,7 @@ describe("a request", () => {
       { authorization: `Bearer ${right}`, cookie: `gpu_ledger_token=${expired}` },
     ],
   ])("gets its viewer by %s", async (_, asking) => {
-    expect(await serverAt("0.0.0.0:80").ask(asking)).toEqual({ viewer: GRAFANA });
+    expect(await serverAt("0.0.0.0:80").ask(asking)).toEqual({ viewer: GRAFANA, by: "token" });
   });
 
   it("without a token gets the answer that a token is required, and is not a failed attempt", async () => {
@@ -119,7 +126,7 @@ describe("a request", () => {
     for (let time = 0; time < 3; time += 1) expect(await ask(wrongly)).toMatchObject(refusal(401, "unknown"));
     expect(await ask(wrongly)).toEqual(refusal(429, "throttled"));
     expect(await ask({ authorization: `Bearer ${expired}` })).toEqual(refusal(429, "throttled"));
-    expect(await ask({ authorization: `Bearer ${right}` })).toEqual({ viewer: GRAFANA });
+    expect(await ask({ authorization: `Bearer ${right}` })).toEqual({ viewer: GRAFANA, by: "token" });
     expect(await ask({ ...wrongly, remoteAddress: "10.0.0.2" })).toMatchObject(refusal(401, "unknown"));
     wait(60_000);
     expect(await ask(wrongly)).toMatchObject(refusal(401, "unknown"));
@@ -148,6 +155,7 @@ describe("a server of this machine alone", () => {
     async (host) => {
       expect(await serverAt("127.0.0.1:8080", none).ask({ host, cookie: `gpu_ledger_token=${wrong}` })).toEqual({
         viewer: OPEN,
+        by: "open",
       });
       expect(await serverAt("127.0.0.1:8080").ask({ host })).toEqual(refusal(401, "missing"));
     },

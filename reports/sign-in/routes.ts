@@ -1,0 +1,69 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { LOGOUT_COOKIE } from "../access/credentials.ts";
+import type { RecordAudit } from "../access/audit.ts";
+import { Problem } from "../server/problem.ts";
+import { CALLBACK_PATH, SignInError } from "./issuer.ts";
+import type { SignIn } from "./people.ts";
+
+/** The longest path to which a browser goes after a sign-in. */
+const LONGEST_NEXT = 2_000;
+
+const asked = z.object({ next: z.string().max(LONGEST_NEXT).catch("/") });
+const answered = z.object({ state: z.string().max(LONGEST_NEXT).catch("") });
+
+/**
+ * Adds `/sign-in`, which sends a browser to the issuer, and the path to which the issuer sends it back. After that the browser has the cookie
+ * of a session and goes to the page that it asked for. Fails with a {@link Problem} that has the reason.
+ */
+export function addSignIn(server: FastifyInstance, signIn: SignIn, record: RecordAudit): void {
+  const { issuer, sessions, publicUrl } = signIn;
+  const hidden = { schema: { hide: true } };
+
+  server.get("/sign-in", hidden, async ({ query }, reply) => {
+    const { url, begun } = await issuer.begin().catch(problemOf);
+    const next = ownPath(asked.parse(query).next, publicUrl);
+    return reply.header("set-cookie", [...(await sessions.begin(begun, next))]).redirect(url.href, 303);
+  });
+
+  server.get(CALLBACK_PATH, hidden, async (request, reply) => {
+    const begun = await sessions.begunWith(request.headers.cookie, answered.parse(request.query).state);
+    if (begun === undefined)
+      throw new Problem(
+        "sign-in-failed",
+        "this browser has not begun this sign-in, or began it more than 10 minutes ago: open the page again",
+      );
+    const from = { address: request.ip };
+    try {
+      const person = await issuer.finish(new URL(request.url, publicUrl), begun);
+      const { name, subject } = person;
+      const details = { ...from, subject };
+      if (!signIn.hasRole(person)) {
+        await record({ who: name, what: "sign-in refused", subject: "no group has a role", details });
+        throw new Problem("not-allowed", `none of the groups of ${name} has access to this server`);
+      }
+      await record({ who: name, what: "signed in", subject: signIn.issuerOrigin, details });
+      const cookies = [...(await sessions.start(person, begun)), LOGOUT_COOKIE];
+      return await reply.header("set-cookie", cookies).redirect(begun.next, 303);
+    } catch (error) {
+      if (error instanceof SignInError)
+        await record({ who: "", what: "sign-in failed", subject: error.message, details: from });
+      return problemOf(error);
+    }
+  });
+}
+
+/** Returns a path of this server; `/` for an address of another server, or one that browsers could read as such. */
+function ownPath(next: string, publicUrl: string): string {
+  if (!URL.canParse(next, publicUrl)) return "/";
+  const url = new URL(next, publicUrl);
+  const isOwn = url.origin === new URL(publicUrl).origin && next.startsWith("/") && !url.pathname.startsWith("//");
+  return isOwn ? `${url.pathname}${url.search}` : "/";
+}
+
+function problemOf(error: unknown): never {
+  if (!(error instanceof SignInError)) throw error;
+  if (error.code === "issuer-away")
+    throw new Problem("issuer-away", `${error.message}; a token works in the meantime (/login)`);
+  throw new Problem("sign-in-failed", error.message);
+}

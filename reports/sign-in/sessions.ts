@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { SignInConfig } from "../../runtime/config/sign-in.ts";
+import { cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
+import type { Person } from "../access/groups.ts";
+import type { Begun, SignedIn } from "./issuer.ts";
+import { createSealed } from "./sealed.ts";
+
+/** The sessions of people who signed in, and the sign-ins that have begun. They are in encrypted cookies of the browsers. */
+export interface Sessions {
+  /** Returns the `Set-Cookie` values of a sign-in that begins. Afterwards the browser goes to `next`, a path of this server. */
+  begin(begun: Begun, next: string): Promise<readonly string[]>;
+  /** Returns the sign-in that this browser began with a state; undefined if there is none. */
+  begunWith(cookies: HeaderValue, state: string): Promise<(Begun & { readonly next: string }) | undefined>;
+  /** Returns the `Set-Cookie` values of a session that starts, and that end the begun sign-in. */
+  start(person: SignedIn, begun: Begun): Promise<readonly string[]>;
+  /** Returns the person of a session; undefined without a session, `ended` if it has ended. */
+  personOf(cookies: HeaderValue): Promise<Person | "ended" | undefined>;
+  /** Returns the ID token of a session, if the browser has it. */
+  idTokenOf(cookies: HeaderValue): Promise<string | undefined>;
+  /** Returns the `Set-Cookie` values that end a session. */
+  end(): readonly string[];
+}
+
+/** The time that a person has for the login at the issuer. */
+const BEGUN_SECONDS = 600;
+/** The time for which the ID token is kept for logging out: a working day. */
+const ID_TOKEN_SECONDS = 43_200;
+/** Browsers ignore larger cookies. */
+const LONGEST_COOKIE = 3_900;
+
+const personForm = z.object({ name: z.string(), groups: z.array(z.string()) });
+const begunForm = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
+const idTokenForm = z.object({ idToken: z.string() });
+
+/** Creates sessions. A session has only the groups for which `isKnown` is true, so that it fits into a cookie. */
+export function createSessions(config: SignInConfig, isKnown: (group: string) => boolean): Sessions {
+  const { issuer, clientId, publicUrl, session, sessionKey } = config;
+  const sealed = createSealed(`${issuer} ${clientId}`, sessionKey);
+  const isHttps = publicUrl.startsWith("https:");
+  // Browsers accept the prefix only from this host itself, with TLS.
+  const name = (what: string): string => `${isHttps ? "__Host-" : ""}gpu_ledger_${what}`;
+  const sessionCookie = name("session");
+  const idCookie = name("id");
+  // Several tabs can sign in at the same time.
+  const begunCookie = (state: string): string =>
+    name(`sign_in_${createHash("sha256").update(state).digest("hex").slice(0, 16)}`);
+  const clear = (cookie: string): string => setCookie(cookie, "", { isHttps, seconds: 0 });
+  const seconds = session / 1000;
+
+  return {
+    async begin(begun, next) {
+      const text = await sealed.seal("sign-in", { ...begun, next }, BEGUN_SECONDS);
+      return [setCookie(begunCookie(begun.state), text, { isHttps, seconds: BEGUN_SECONDS })];
+    },
+    async begunWith(cookies, state) {
+      const text = cookieOf(cookies, begunCookie(state));
+      return text === undefined ? undefined : sealed.open("sign-in", text, begunForm);
+    },
+    async start({ name: person, groups, idToken }, { state }) {
+      const content = { name: person, groups: groups.filter(isKnown) };
+      const id = await sealed.seal("id", { idToken }, ID_TOKEN_SECONDS);
+      return [
+        setCookie(sessionCookie, await sealed.seal("session", content, seconds), { isHttps }),
+        id.length > LONGEST_COOKIE ? clear(idCookie) : setCookie(idCookie, id, { isHttps, seconds: ID_TOKEN_SECONDS }),
+        clear(begunCookie(state)),
+      ];
+    },
+    async personOf(cookies) {
+      const text = cookieOf(cookies, sessionCookie);
+      if (text === undefined) return undefined;
+      return (await sealed.open("session", text, personForm)) ?? "ended";
+    },
+    async idTokenOf(cookies) {
+      const text = cookieOf(cookies, idCookie);
+      return text === undefined ? undefined : (await sealed.open("id", text, idTokenForm))?.idToken;
+    },
+    end: () => [clear(sessionCookie), clear(idCookie)],
+  };
+}

@@ -1,0 +1,82 @@
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createToken } from "../../reports/access/tokens.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
+import { openReports } from "../../services/reports.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+const logger = pino({ level: "silent" });
+const VISION = { "x-forwarded-email": "ann@example.com", "x-forwarded-groups": "other, /gpu-ledger/vision" };
+
+describe("people that a proxy has signed in", () => {
+  let store: StoreClient;
+  let token: string;
+  const servers: StatusServer[] = [];
+
+  /** Starts a server that trusts the headers of some addresses. */
+  async function start(from: readonly string[], more = ""): Promise<string> {
+    const text = `
+server:
+  listen: 127.0.0.1:0
+  access: { groups: [{ group: /gpu-ledger/vision, teams: [vision] }, { group: admins, role: administrator }] }
+  proxySignIn: { from: ${JSON.stringify(from)} }
+  ${more}
+`;
+    const config = parseConfig(text, { source: "the test", folder: ".", env: {} });
+    const reports = await openReports(config, { store, version: "0", isDemo: false, logger });
+    const { trustProxy } = config.server;
+    const views = {
+      status: () => Promise.resolve({}),
+      metrics: () => Promise.resolve(""),
+      notReady: () => [],
+      guard: reports.guard,
+      trustProxy,
+    };
+    const server = await startStatusServer(config.server.listen, views, logger, reports.addRoutes);
+    servers.push(server);
+    return server.url;
+  }
+  const ask = (url: string, path: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
+    fetch(`${url}/api/v1/${path}`, { headers: { ...headers } });
+
+  beforeAll(async () => {
+    store = await createTestDatabase("proxy_sign_in");
+    const request = { name: "grafana", role: "finance", teams: [], expiresMillis: undefined } as const;
+    token = (await createToken(store, request, { by: "ops", why: "" }, Date.now())).text;
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+    await store.close();
+  });
+
+  it("have the roles and teams of their groups", async () => {
+    const url = await start(["127.0.0.0/8"]);
+    expect((await ask(url, "charges?span=7d", VISION)).status).toBe(200);
+    expect((await ask(url, "prices", VISION)).status).toBe(403);
+    expect((await ask(url, "prices", { ...VISION, "x-forwarded-groups": "admins" })).status).toBe(200);
+    expect((await ask(url, "charges?span=7d", { ...VISION, "x-forwarded-groups": "" })).status).toBe(403);
+    expect((await ask(url, "charges?span=7d", {})).status).toBe(401);
+  });
+
+  it("are ignored in headers from other addresses, whatever address these forward", async () => {
+    const url = await start(["10.0.0.7"], "trustProxy: [127.0.0.1]");
+    for (const more of [
+      {},
+      { "x-forwarded-for": "10.0.0.7" },
+      { forwarded: "for=10.0.0.7" },
+      { "x-real-ip": "10.0.0.7" },
+    ])
+      expect((await ask(url, "charges?span=7d", { ...VISION, ...more })).status).toBe(401);
+  });
+
+  it("are beside tokens: a token counts, and the bearer of the proxy itself does not disturb", async () => {
+    const url = await start(["127.0.0.1"]);
+    expect((await ask(url, "prices", { ...VISION, authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await ask(url, "charges?span=7d", { ...VISION, authorization: "Bearer a.jwt.of-the-issuer" })).status).toBe(
+      200,
+    );
+    expect((await ask(url, "prices", { authorization: "Bearer a.jwt.of-the-issuer" })).status).toBe(401);
+  });
+});
