@@ -103,6 +103,7 @@ async function readSource(source: string, options: InspectOptions, context: Comm
       timeoutMillis,
       bodyLimitBytes: 256_000_000,
       gzip: false,
+      redirects: "host",
     });
     if ("reason" in answer) throw new CommandError(`${url}: ${answer.reason}: ${answer.detail}`);
     return { page: Buffer.from(answer.page), complete: answer.complete, url };

@@ -216,6 +216,7 @@ function onDemo(config: Config): Config {
     port: 9400,
     path: "/metrics",
     gzip: false,
+    redirects: "origin",
     labels: {},
     targets: [],
     http: [],

@@ -20,6 +20,7 @@ export interface ScrapeJob {
   readonly timeoutMillis: number;
   readonly bodyLimitBytes: number;
   readonly gzip: boolean;
+  readonly redirects: "origin" | "host";
   readonly credentials: Credentials;
   readonly tls: TlsOptions | undefined;
 }

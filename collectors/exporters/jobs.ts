@@ -24,6 +24,7 @@ export function createJobs({ collector }: Config): ScrapeJob[] {
       timeoutMillis: job.timeout ?? collector.timeout,
       bodyLimitBytes: collector.bodyLimit,
       gzip: job.gzip,
+      redirects: job.redirects,
       credentials,
       tls: job.tls === undefined ? undefined : (definedOnly(job.tls) as TlsOptions),
       discoveries: discoveriesOf(job, credentials).map((discovery) => withLabels(discovery, job.labels)),

@@ -60,6 +60,9 @@ const job = (sources: ConfigSources) =>
       port: whole(1, 65_535).default(9400).describe("The port of addresses without a port."),
       path: text("a path such as /metrics").default("/metrics").describe("The path of addresses without a path."),
       gzip: flag.default(false).describe("Ask for gzip. Costs more CPU than it saves on a local network."),
+      redirects: oneOf("origin", "host")
+        .default("origin")
+        .describe("The redirects that are followed: of a target's origin, or of any port and scheme of its host."),
       labels: labels
         .default({})
         .describe("Labels of all targets of the job. Only `cluster` and `node` have a meaning."),

@@ -48,6 +48,7 @@ it("a thousand healthy targets stay fresh beside one target with hostile pages",
     timeoutMillis: intervalMillis,
     bodyLimitBytes: 32_000_000,
     gzip: false,
+    redirects: "origin",
     credentials: {},
     tls: undefined,
   });

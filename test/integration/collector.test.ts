@@ -49,6 +49,7 @@ it("a page whose message the bus refuses is a failed scrape, with the reason on 
     timeoutMillis: 5_000,
     bodyLimitBytes: 1e7,
     gzip: false,
+    redirects: "origin",
     credentials: {},
     tls: undefined,
   };

@@ -39,13 +39,14 @@ interface Asking {
   readonly timeoutMillis?: number;
   readonly bodyLimitBytes?: number;
   readonly gzip?: boolean;
+  readonly redirects?: "origin" | "host";
   readonly companions?: readonly string[];
   readonly messageBytes?: number;
 }
 
 function scraperOf(url: string, asking: Asking = {}): Scraper {
   const { credentials = {}, tls, timeoutMillis = 2000, bodyLimitBytes = 1_000_000, gzip = false } = asking;
-  const { companions = [] } = asking;
+  const { companions = [], redirects = "origin" } = asking;
   const {
     reader = createPageReader(createTemplates(1e6), {
       series: 1000,
@@ -72,6 +73,7 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
       timeoutMillis,
       bodyLimitBytes,
       gzip,
+      redirects,
       intervalMillis: 30_000,
     },
   );
@@ -176,10 +178,31 @@ describe("a scrape", () => {
     expect(asked).toBe(2);
   });
 
-  it("follows redirects, and sends its credentials to no other origin", async () => {
+  it("follows redirects within the target's origin", async () => {
+    const exporter = await double((request, response, self) => {
+      if (request.url === "/metrics") response.writeHead(308, { location: "/moved" }).end();
+      else self.page(response, PAGE);
+    });
+    expect((await scrape(scraperOf(exporter.url))).failure).toBeUndefined();
+    expect(exporter.requests.map(({ url }) => url)).toEqual(["/metrics", "/moved"]);
+  });
+
+  it("follows no redirect to another port of the host, unless the job allows it", async () => {
     const other = await double(good);
     const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
-    const { failure } = await scrape(scraperOf(exporter.url, { credentials: { bearerToken: "secret" } }));
+    const { failure } = await scrape(scraperOf(exporter.url));
+    expect(failure).toMatchObject({
+      reason: "http-status",
+      detail: expect.stringContaining("set redirects: host") as string,
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  it("sends its credentials to no other origin", async () => {
+    const other = await double(good);
+    const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
+    const asking = { credentials: { bearerToken: "secret" }, redirects: "host" } as const;
+    const { failure } = await scrape(scraperOf(exporter.url, asking));
     expect(failure).toBeUndefined();
     expect(exporter.requests[0]!.headers.authorization).toBe("Bearer secret");
     expect(other.requests[0]!.headers.authorization).toBeUndefined();
@@ -204,7 +227,7 @@ describe("a scrape", () => {
   it("keeps no connection to a redirect's target, whatever the next target is", async () => {
     const other = await double(good);
     const exporter = await double((_, response) => response.writeHead(307, { location: other.url }).end());
-    const scraper = scraperOf(exporter.url);
+    const scraper = scraperOf(exporter.url, { redirects: "host" });
     await scrape(scraper);
     await vi.waitFor(() => expect(other.connections).toBe(0));
     expect(exporter.connections).toBe(1);

@@ -15,6 +15,8 @@ export interface PageRequest {
   readonly bodyLimitBytes: number;
   /** True to request gzip. Exporters respond faster without it (see docs/decisions/0003). */
   readonly gzip: boolean;
+  /** The redirects that are followed: within the target's origin, or to any port and scheme of its host. */
+  readonly redirects: "origin" | "host";
 }
 
 /** A page, or the reason why it is missing. */
@@ -35,8 +37,8 @@ const ACCEPT = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
 
 /**
  * Fetches one page. Returns every failure as a value and never throws. The whole exchange, redirects included, ends within `timeoutMillis`.
- * A redirect is only followed on the target's own host, and credentials are only sent to the target's own origin, so a page cannot direct
- * the collector to another host.
+ * A redirect is only followed as the request permits, and credentials are only sent to the target's own origin, so a page cannot direct the
+ * collector to another program.
  */
 export async function fetchPage(
   connections: Pick<Connections, "of" | "once">,
@@ -70,6 +72,10 @@ export async function fetchPage(
       }
       if (url.hostname !== request.url.hostname) {
         return { reason: "http-status", detail: `redirected to another host, ${url.hostname.slice(0, 100)}` };
+      }
+      if (request.redirects === "origin" && url.origin !== request.url.origin) {
+        const detail = `redirected to another origin, ${url.origin.slice(0, 100)}: set redirects: host in the job if it is right`;
+        return { reason: "http-status", detail };
       }
     }
     return { reason: "http-status", detail: `more than ${MOST_REDIRECTS} redirects` };

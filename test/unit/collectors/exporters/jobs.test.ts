@@ -19,15 +19,16 @@ function targetsOf(text: string): readonly Target[] {
 describe("the jobs of a configuration", () => {
   it("take the collector's interval and limits if they have none of their own", () => {
     const [plain, own] = jobsOf(
-      "collector: { interval: 20s, timeout: 5s, bodyLimit: 1MB, jobs: [{ name: a }, { name: b, interval: 10s, timeout: 1s, gzip: true }] }",
+      "collector: { interval: 20s, timeout: 5s, bodyLimit: 1MB, jobs: [{ name: a }, { name: b, interval: 10s, timeout: 1s, gzip: true, redirects: host }] }",
     );
     expect(plain).toMatchObject({
       intervalMillis: 20_000,
       timeoutMillis: 5000,
       bodyLimitBytes: 1_000_000,
       gzip: false,
+      redirects: "origin",
     });
-    expect(own).toMatchObject({ intervalMillis: 10_000, timeoutMillis: 1000, gzip: true });
+    expect(own).toMatchObject({ intervalMillis: 10_000, timeoutMillis: 1000, gzip: true, redirects: "host" });
   });
 
   it("complete addresses, and a target's labels win over its job's", () => {
