@@ -51,8 +51,9 @@ export interface Answers {
   storeForFile(request: FastifyRequest, reply: FastifyReply): StoreClient;
 }
 
-/** Slots for answers, and for portions of files. Files have their own, so that they never delay answers. */
-const ANSWER_SLOTS = { atOnce: 4, ofCaller: 2, waiting: 100 };
+/** Slots for answers and for portions of files. */
+const SLOTS = { atOnce: 4, ofCaller: 2, waiting: 100 };
+/** A portion of a file needs one of these slots first, so that at most half of the slots have files. */
 const FILE_SLOTS = { atOnce: 2, ofCaller: 1, waiting: 100 };
 /** The time in which a client must read a portion of a file, because the portion has a slot: 100 KiB in a second for a usual portion. */
 const PORTION_MILLIS = 120_000;
@@ -70,7 +71,7 @@ export function createAnswers(parts: {
   readonly now: () => number;
 }): Answers {
   const { store, ledgerVersions, remembered, record, now } = parts;
-  const slots = createSlots(ANSWER_SLOTS);
+  const slots = createSlots(SLOTS);
   const fileSlots = createSlots(FILE_SLOTS);
 
   async function answer(
@@ -132,15 +133,15 @@ export function createAnswers(parts: {
     storeForFile(request, reply) {
       const [caller, gone] = [callerOf(request), goneSignal(reply)];
       const bounded = storeFor(store, caller, gone);
+      const portion: StoreClient["bytes"] = (...asked) => {
+        const inTime = AbortSignal.any([gone, AbortSignal.timeout(PORTION_MILLIS)]);
+        return storeFor(store, caller, inTime).bytes(...asked);
+      };
       return {
         ...bounded,
         query: (sql, parameters) => slots.run(caller, () => bounded.query(sql, parameters), gone),
         bytes: (...asked) =>
-          fileSlots.iterate(
-            caller,
-            () => storeFor(store, caller, AbortSignal.any([gone, AbortSignal.timeout(PORTION_MILLIS)])).bytes(...asked),
-            gone,
-          ),
+          fileSlots.iterate(caller, () => slots.iterate(caller, () => portion(...asked), gone), gone),
       };
     },
   };
