@@ -83,9 +83,7 @@ function loginContent(signIn: SignIn | undefined, problem: string | undefined): 
       <p class="lead">This server shows figures only to people who have signed in, and to viewers with a token.</p>
       {signIn !== undefined && (
         <p>
-          <a class="button" href="/sign-in">
-            Sign in at {new URL(signIn.issuerOrigin).host}
-          </a>
+          <a href="/sign-in">Sign in at {new URL(signIn.issuerOrigin).host}</a>
         </p>
       )}
       {problem !== undefined && (

@@ -111,7 +111,7 @@ function DemoNotice(): VNode {
 }
 
 function whoSees(viewer: Viewer | undefined): string {
-  if (viewer === undefined) return "a token is needed";
+  if (viewer === undefined) return "not logged in";
   const { name, teams } = viewer;
   return teams === "all" ? `viewer: ${name}` : `viewer: ${name}, teams: ${teams.join(", ")}`;
 }
