@@ -8,6 +8,7 @@ import { createPortAccess } from "../../services/port-access.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { createReportsServer } from "../support/reports-server.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const WHO = { by: "operations", why: "" };
@@ -45,6 +46,16 @@ describe("the access control of the reports' server", () => {
 
   it("is open on a loopback address while there is no token, and on no other address", async () => {
     expect(await modeOn("127.0.0.1:8080")).toBe("open");
+    const open = await createReportsServer(store, Date.now(), "");
+    const login = await open.fastify.inject({
+      method: "POST",
+      url: "/login",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      payload: new URLSearchParams({ token: "x; Domain=example.com" }).toString(),
+    });
+    // Nothing is checked, so nothing is kept.
+    expect([login.statusCode, login.headers["set-cookie"]]).toEqual([303, undefined]);
+    await open.close();
     await expect(modeOn("0.0.0.0:8080")).rejects.toThrow("refuses to start without authentication");
     await make("finance's", { role: "finance", teams: [] });
     await make("vision's", { role: "viewer", teams: ["vision"] });
