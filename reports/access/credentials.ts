@@ -42,11 +42,20 @@ function ofCookie(header: HeaderValue): GivenToken {
 export function cookieOf(header: HeaderValue, cookie: string): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== "string" || header.length > LONGEST_COOKIES) return "malformed";
-  const values = header.split(";").flatMap((pair) => {
-    const [name = "", ...value] = pair.split("=");
-    return name.trim() === cookie ? [value.join("=").trim()] : [];
-  });
+  const values = pairsOf(header).flatMap(([name, value]) => (name === cookie ? [value] : []));
   return values.length > 1 ? "malformed" : values[0];
+}
+
+/** Returns the names of the cookies of a request. */
+export function cookieNames(header: HeaderValue): readonly string[] {
+  return typeof header === "string" ? pairsOf(header).map(([name]) => name) : [];
+}
+
+function pairsOf(header: string): readonly (readonly [name: string, value: string])[] {
+  return header.split(";").map((pair) => {
+    const [name = "", ...value] = pair.split("=");
+    return [name.trim(), value.join("=").trim()];
+  });
 }
 
 function ofText(text: string): GivenToken {

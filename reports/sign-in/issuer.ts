@@ -51,6 +51,7 @@ const ANSWER_SECONDS = 10;
 /** The permitted difference of the issuer's clock. */
 const CLOCK_SECONDS = 300;
 const MOST_GROUPS = 5_000;
+const LONGEST_NAME = 200;
 
 /**
  * Creates the client of an issuer: authorization code flow with PKCE (RFC 7636), with `state`, `nonce` and the issuer identification of RFC
@@ -170,8 +171,9 @@ export function groupsIn(claims: object, claim: string): readonly string[] | und
 /** An e-mail address counts only if the issuer has verified it, because people can choose others. */
 function nameOf(claims: oidc.IDToken): string {
   const { email, email_verified: isVerified, preferred_username: userName } = claims;
-  if (typeof email === "string" && isVerified === true) return email;
-  return typeof userName === "string" && userName !== "" ? userName : claims.sub;
+  const isName = typeof userName === "string" && userName !== "";
+  const name = typeof email === "string" && isVerified === true ? email : isName ? userName : claims.sub;
+  return name.slice(0, LONGEST_NAME);
 }
 
 function authenticationOf(metadata: oidc.ServerMetadata, secret: string | undefined): oidc.ClientAuth {

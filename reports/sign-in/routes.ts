@@ -3,9 +3,12 @@ import { z } from "zod";
 import { LOGOUT_COOKIE } from "../access/credentials.ts";
 import type { RecordAudit } from "../access/audit.ts";
 import { Problem } from "../server/problem.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 import { CALLBACK_PATH, SignInError } from "./issuer.ts";
 import type { SignIn } from "./people.ts";
 
+/** The limit of an address. */
+const REQUESTS_A_MINUTE = 120;
 /** The longest path to which a browser goes after a sign-in. */
 const LONGEST_NEXT = 2_000;
 
@@ -18,12 +21,16 @@ const answered = z.object({ state: z.string().max(LONGEST_NEXT).catch("") });
  */
 export function addSignIn(server: FastifyInstance, signIn: SignIn, record: RecordAudit): void {
   const { issuer, sessions, publicUrl } = signIn;
-  const hidden = { schema: { hide: true } };
+  // Each request makes this server ask the issuer.
+  const hidden = {
+    schema: { hide: true },
+    config: { rateLimit: { max: REQUESTS_A_MINUTE, timeWindow: MINUTE_MILLIS } },
+  };
 
-  server.get("/sign-in", hidden, async ({ query }, reply) => {
+  server.get("/sign-in", hidden, async ({ query, headers }, reply) => {
     const { url, begun } = await issuer.begin().catch(problemOf);
     const next = ownPath(asked.parse(query).next, publicUrl);
-    return reply.header("set-cookie", [...(await sessions.begin(begun, next))]).redirect(url.href, 303);
+    return reply.header("set-cookie", [...(await sessions.begin(begun, next, headers.cookie))]).redirect(url.href, 303);
   });
 
   server.get(CALLBACK_PATH, hidden, async (request, reply) => {
@@ -53,12 +60,13 @@ export function addSignIn(server: FastifyInstance, signIn: SignIn, record: Recor
   });
 }
 
-/** Returns a path of this server; `/` for an address of another server, or one that browsers could read as such. */
+/** Returns a path of this server; `/` for an address of another server, one that browsers could read as such, or the sign-in itself. */
 function ownPath(next: string, publicUrl: string): string {
   if (!URL.canParse(next, publicUrl)) return "/";
   const url = new URL(next, publicUrl);
   const isOwn = url.origin === new URL(publicUrl).origin && next.startsWith("/") && !url.pathname.startsWith("//");
-  return isOwn ? `${url.pathname}${url.search}` : "/";
+  const isSignIn = url.pathname === "/login" || url.pathname.startsWith("/sign-in");
+  return isOwn && !isSignIn ? `${url.pathname}${url.search}` : "/";
 }
 
 function problemOf(error: unknown): never {

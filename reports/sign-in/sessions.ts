@@ -1,18 +1,24 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { SignInConfig } from "../../runtime/config/sign-in.ts";
-import { cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
+import { cookieNames, cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
 import type { Person } from "../access/groups.ts";
-import type { Begun, SignedIn } from "./issuer.ts";
+import { SignInError, type Begun, type SignedIn } from "./issuer.ts";
 import { createSealed } from "./sealed.ts";
 
 /** The sessions of people who signed in, and the sign-ins that have begun. They are in encrypted cookies of the browsers. */
 export interface Sessions {
-  /** Returns the `Set-Cookie` values of a sign-in that begins. Afterwards the browser goes to `next`, a path of this server. */
-  begin(begun: Begun, next: string): Promise<readonly string[]>;
+  /**
+   * Returns the `Set-Cookie` values of a sign-in that begins. Afterwards the browser goes to `next`, a path of this server. If the browser
+   * has many other sign-ins, they end, so that their cookies do not make its requests too large.
+   */
+  begin(begun: Begun, next: string, cookies: HeaderValue): Promise<readonly string[]>;
   /** Returns the sign-in that this browser began with a state; undefined if there is none. */
   begunWith(cookies: HeaderValue, state: string): Promise<(Begun & { readonly next: string }) | undefined>;
-  /** Returns the `Set-Cookie` values of a session that starts, and that end the begun sign-in. */
+  /**
+   * Returns the `Set-Cookie` values of a session that starts, and that end the begun sign-in. Fails with a {@link SignInError} if the
+   * person has too many groups for a cookie.
+   */
   start(person: SignedIn, begun: Begun): Promise<readonly string[]>;
   /** Returns the person of a session; undefined without a session, `ended` if it has ended. */
   personOf(cookies: HeaderValue): Promise<Person | "ended" | undefined>;
@@ -26,6 +32,8 @@ export interface Sessions {
 const BEGUN_SECONDS = 600;
 /** The time for which the ID token is kept for logging out: a working day. */
 const ID_TOKEN_SECONDS = 43_200;
+/** The most sign-ins that a browser has begun. */
+const MOST_BEGUN = 5;
 /** Browsers ignore larger cookies. */
 const LONGEST_COOKIE = 3_900;
 
@@ -43,15 +51,18 @@ export function createSessions(config: SignInConfig, isKnown: (group: string) =>
   const sessionCookie = name("session");
   const idCookie = name("id");
   // Several tabs can sign in at the same time.
+  const begunPrefix = name("sign_in_");
   const begunCookie = (state: string): string =>
-    name(`sign_in_${createHash("sha256").update(state).digest("hex").slice(0, 16)}`);
+    `${begunPrefix}${createHash("sha256").update(state).digest("hex").slice(0, 16)}`;
   const clear = (cookie: string): string => setCookie(cookie, "", { isHttps, seconds: 0 });
   const seconds = session / 1000;
 
   return {
-    async begin(begun, next) {
+    async begin(begun, next, cookies) {
       const text = await sealed.seal("sign-in", { ...begun, next }, BEGUN_SECONDS);
-      return [setCookie(begunCookie(begun.state), text, { isHttps, seconds: BEGUN_SECONDS })];
+      const others = cookieNames(cookies).filter((cookie) => cookie.startsWith(begunPrefix));
+      const ended = others.length < MOST_BEGUN ? [] : others.map(clear);
+      return [...ended, setCookie(begunCookie(begun.state), text, { isHttps, seconds: BEGUN_SECONDS })];
     },
     async begunWith(cookies, state) {
       const text = cookieOf(cookies, begunCookie(state));
@@ -59,9 +70,12 @@ export function createSessions(config: SignInConfig, isKnown: (group: string) =>
     },
     async start({ name: person, groups, idToken }, { state }) {
       const content = { name: person, groups: groups.filter(isKnown) };
+      const text = await sealed.seal("session", content, seconds);
+      if (text.length > LONGEST_COOKIE)
+        throw new SignInError("refused", `${person} has too many groups that rules name: ${content.groups.length}`);
       const id = await sealed.seal("id", { idToken }, ID_TOKEN_SECONDS);
       return [
-        setCookie(sessionCookie, await sealed.seal("session", content, seconds), { isHttps }),
+        setCookie(sessionCookie, text, { isHttps }),
         id.length > LONGEST_COOKIE ? clear(idCookie) : setCookie(idCookie, id, { isHttps, seconds: ID_TOKEN_SECONDS }),
         clear(begunCookie(state)),
       ];

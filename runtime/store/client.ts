@@ -150,7 +150,7 @@ function clientOf(
       ? { clickhouse_settings: settings }
       : {
           abort_signal: bounds.signal,
-          http_headers: { "x-clickhouse-quota": encodeURIComponent(bounds.caller) },
+          http_headers: { "x-clickhouse-quota": quotaKeyOf(bounds.caller) },
           clickhouse_settings: {
             ...settings,
             ...bounds.settings,
@@ -227,6 +227,13 @@ function clientOf(
     },
   };
 }
+
+/** Returns a caller's name as a header can have it. */
+function quotaKeyOf(caller: string): string {
+  return encodeURIComponent(Buffer.from(caller).toString().slice(0, LONGEST_CALLER));
+}
+
+const LONGEST_CALLER = 200;
 
 function asked(sql: string, parameters: StoreParameters) {
   const { sql: query, parameters: pieces } = inPieces({ sql, parameters });

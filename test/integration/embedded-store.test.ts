@@ -281,7 +281,7 @@ describe("slow statements", () => {
 describe("bounded queries", () => {
   const HEAVY = "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) % 7 = 3";
   const bounded = (signal: AbortSignal, settings: Readonly<Record<string, number>> = {}): StoreClient =>
-    client.bounded({ caller: "Ünit/1", settings: { max_execution_time: 20, ...settings }, signal });
+    client.bounded({ caller: "Ünit/1\uD800\r\n: ", settings: { max_execution_time: 20, ...settings }, signal });
   const running = async (): Promise<string> =>
     run(store, "SELECT count() FROM system.processes WHERE query LIKE '%sipHash64%' AND query NOT LIKE '%processes%'");
 

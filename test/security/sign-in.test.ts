@@ -237,12 +237,31 @@ server:
     "/\\\\evil.example.com",
     "/\t/evil.example.com",
     "evil",
+    "/sign-in?next=/",
     "/%0d%0aset-cookie:a=b",
   ])("never leads to another site afterwards: %s", async (next) => {
     const { url: reached } = await browser.open(`${url}/sign-in?next=${encodeURIComponent(next)}`, {
       until: ({ origin, pathname }) => origin !== issuer.url && pathname !== "/sign-in/callback",
     });
     expect(reached.origin).toBe(url);
+  });
+
+  it("keeps a browser's cookies few, however many sign-ins it begins", async () => {
+    for (let count = 0; count < 12; count++) await browser.open(url, { until: ({ origin }) => origin === issuer.url });
+    expect(browser.cookies(url).size).toBeLessThanOrEqual(5);
+    expect((await browser.open(url)).response.status).toBe(200);
+  });
+
+  it("refuses more groups than a cookie can have, with the reason", async () => {
+    issuer.account = {
+      ...ANN,
+      groups: ["/gpu-ledger/vision", ...Array.from({ length: 500 }, (_, index) => `department-${index}-nlp`)],
+    };
+    const { response } = await browser.open(url);
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining("too many groups that rules name: 501"),
+    ]);
   });
 
   it("accepts the issuer's new keys at once", async () => {
@@ -309,5 +328,12 @@ server:
       401,
       "application/problem+json; charset=utf-8",
     ]);
+  });
+
+  it("limits how often an address makes the server ask the issuer", async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 150 }, async () => (await fetch(`${url}/sign-in`, { redirect: "manual" })).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([303, 429]));
   });
 });
