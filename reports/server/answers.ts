@@ -55,7 +55,7 @@ export interface Answers {
 const SLOTS = { atOnce: 4, ofCaller: 2, waiting: 100 };
 /** A portion of a file needs one of these slots first, so that at most half of the slots have files. */
 const FILE_SLOTS = { atOnce: 2, ofCaller: 1, waiting: 100 };
-/** The time in which a client must read a portion of a file, because the portion has a slot: 100 KiB in a second for a usual portion. */
+/** For a usual portion, this is 100 KiB in a second. */
 const PORTION_MILLIS = 120_000;
 const LIVE_MILLIS = 5_000;
 /** The approximate size of a report's row as an object. */
@@ -69,8 +69,10 @@ export function createAnswers(parts: {
   /** Records exports in the audit trail. */
   readonly record: RecordAudit;
   readonly now: () => number;
+  /** The time in which a client must read a portion of a file, because the portion has a slot. */
+  readonly portionMillis?: number;
 }): Answers {
-  const { store, ledgerVersions, remembered, record, now } = parts;
+  const { store, ledgerVersions, remembered, record, now, portionMillis = PORTION_MILLIS } = parts;
   const slots = createSlots(SLOTS);
   const fileSlots = createSlots(FILE_SLOTS);
 
@@ -133,15 +135,13 @@ export function createAnswers(parts: {
     storeForFile(request, reply) {
       const [caller, gone] = [callerOf(request), goneSignal(reply)];
       const bounded = storeFor(store, caller, gone);
-      const portion: StoreClient["bytes"] = (...asked) => {
-        const inTime = AbortSignal.any([gone, AbortSignal.timeout(PORTION_MILLIS)]);
-        return storeFor(store, caller, inTime).bytes(...asked);
-      };
+      const hold = { signal: gone, mostMillis: portionMillis };
+      const portion = (...asked: Parameters<StoreClient["bytes"]>) =>
+        slots.iterate(caller, (signal) => storeFor(store, caller, signal).bytes(...asked), hold);
       return {
         ...bounded,
         query: (sql, parameters) => slots.run(caller, () => bounded.query(sql, parameters), gone),
-        bytes: (...asked) =>
-          fileSlots.iterate(caller, () => slots.iterate(caller, () => portion(...asked), gone), gone),
+        bytes: (...asked) => fileSlots.iterate(caller, () => portion(...asked), hold),
       };
     },
   };

@@ -20,8 +20,15 @@ export interface Slots {
    * it is aborted before the work has begun.
    */
   run<Result>(caller: string, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
-  /** Runs the making of items in a slot. The slot is free when the last item was made, or when the reader stops. */
-  iterate<Item>(caller: string, items: () => AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item>;
+  /**
+   * Runs the making of items in a slot. The slot is free when the last item was made, when the reader stops, and when the signal of `items` is
+   * aborted, even if the reader asks for nothing more: with `signal`, or if the reader has not read all items within `mostMillis`.
+   */
+  iterate<Item>(
+    caller: string,
+    items: (signal: AbortSignal) => AsyncIterable<Item>,
+    of: { readonly signal: AbortSignal; readonly mostMillis: number },
+  ): AsyncGenerator<Item>;
 }
 
 /** The state of a caller with running or waiting works. */
@@ -95,12 +102,15 @@ export function createSlots({ atOnce, ofCaller, waiting: most }: SlotLimits): Sl
         release();
       }
     },
-    async *iterate(caller, items, signal) {
+    async *iterate(caller, items, { signal, mostMillis }) {
       const release = await take(caller, signal);
+      const held = AbortSignal.any([signal, AbortSignal.timeout(mostMillis)]);
+      held.addEventListener("abort", release);
       try {
-        yield* items();
+        yield* items(held);
       } finally {
-        release();
+        held.removeEventListener("abort", release);
+        if (!held.aborted) release();
       }
     },
   };

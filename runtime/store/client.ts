@@ -199,6 +199,7 @@ function clientOf(
       try {
         const result = await client.query({ ...asked(sql, parameters), ...boundedBy(), format: "JSONEachRow" });
         for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>());
+        signal?.throwIfAborted();
       } catch (error) {
         throw storeErrorOf(error, signal);
       }
@@ -210,6 +211,8 @@ function clientOf(
         const { http_headers: ofBounds, ...bounded } = boundedBy(settings);
         const result = await client.exec({ query, ...rest, ...bounded, http_headers: { ...ofForm, ...ofBounds } });
         for await (const part of result.stream) yield part as Uint8Array;
+        // An aborted stream ends without an error.
+        signal?.throwIfAborted();
       } catch (error) {
         throw storeErrorOf(error, signal);
       }

@@ -23,6 +23,7 @@ function createWorks() {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = new AbortController().signal;
+const hold = { signal: never, mostMillis: 60_000 };
 
 describe("slots", () => {
   it("are given to the caller with the fewest running works, and in turn among equals", async () => {
@@ -81,13 +82,27 @@ describe("slots", () => {
       yield 2;
       await Promise.resolve();
     }
-    for await (const item of slots.iterate("a", items, never)) {
+    for await (const item of slots.iterate("a", items, hold)) {
       expect(item).toBe(1);
       break;
     }
     const all: number[] = [];
-    for await (const item of slots.iterate("b", items, never)) all.push(item);
+    for await (const item of slots.iterate("b", items, hold)) all.push(item);
     expect(all).toEqual([1, 2]);
     expect(await slots.run("a", () => Promise.resolve("ran"), never)).toBe("ran");
+  });
+
+  it("are free again if the reader of items leaves, or is too slow, without another read", async () => {
+    const slots = createSlots({ atOnce: 1, ofCaller: 1, waiting: 5 });
+    const gone = new AbortController();
+    async function* items() {
+      yield 1;
+      yield 2;
+      await Promise.resolve();
+    }
+    await slots.iterate("a", items, { signal: gone.signal, mostMillis: 60_000 }).next();
+    gone.abort();
+    await slots.iterate("a", items, { signal: never, mostMillis: 20 }).next();
+    expect(await slots.run("b", () => Promise.resolve("ran"), never)).toBe("ran");
   });
 });

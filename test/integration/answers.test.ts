@@ -1,0 +1,69 @@
+import { EventEmitter } from "node:events";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAnswers, type Answers } from "../../reports/server/answers.ts";
+import { createLedgerVersions } from "../../reports/server/ledger-version.ts";
+import { createRemembered } from "../../reports/server/remembered.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { createTestDatabase } from "../support/database.ts";
+
+const PORTION_MILLIS = 5_000;
+const ROWS = "SELECT number, repeat('x', 1000) FROM numbers(20000)";
+
+describe("a file that is sent while it is read", () => {
+  let store: StoreClient;
+  let answers: Answers;
+
+  beforeAll(async () => {
+    store = await createTestDatabase("answers");
+    answers = createAnswers({
+      store,
+      ledgerVersions: createLedgerVersions(store, () => "", Date.now),
+      remembered: createRemembered(1_000_000),
+      record: () => Promise.resolve(),
+      now: Date.now,
+      portionMillis: PORTION_MILLIS,
+    });
+  });
+  afterAll(() => store.close());
+
+  /** The store for a caller, and the end of the caller's connection. */
+  function storeOf(name: string) {
+    const raw = Object.assign(new EventEmitter(), { destroyed: false });
+    const request = { viewer: { name, role: "finance", teams: "all" } } as unknown as FastifyRequest;
+    return {
+      store: answers.storeForFile(request, { raw } as unknown as FastifyReply),
+      leave: () => raw.emit("close"),
+    };
+  }
+  const open = (of: StoreClient): AsyncIterator<Uint8Array> => of.bytes(ROWS, {}, "CSV")[Symbol.asyncIterator]();
+  async function sizeOf(of: StoreClient): Promise<number> {
+    let size = 0;
+    for await (const part of of.bytes(ROWS, {}, "CSV")) size += part.length;
+    return size;
+  }
+
+  it("ends if its client does not read a portion in time, and leaves the slot to others", async () => {
+    const started = performance.now();
+    const stalled = [open(storeOf("a").store), open(storeOf("b").store)];
+    for (const each of stalled) expect((await each.next()).done).toBe(false);
+    // Both slots of files are taken until the time is over.
+    expect(await sizeOf(storeOf("c").store)).toBeGreaterThan(20_000_000);
+    expect(performance.now() - started).toBeGreaterThan(PORTION_MILLIS - 100);
+    const rest = async (reader: AsyncIterator<Uint8Array>): Promise<void> => {
+      while ((await reader.next()).done !== true);
+    };
+    for (const each of stalled) await expect(rest(each)).rejects.toMatchObject({ code: "canceled" });
+  });
+
+  it("gives its slot to the next when its client leaves", async () => {
+    const [a, b] = [storeOf("a"), storeOf("b")];
+    const readers = [open(a.store), open(b.store)];
+    for (const each of readers) await each.next();
+    a.leave();
+    const started = performance.now();
+    expect((await open(storeOf("c").store).next()).done).toBe(false);
+    expect(performance.now() - started).toBeLessThan(PORTION_MILLIS - 1_000);
+    b.leave();
+  });
+});
