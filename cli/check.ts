@@ -7,6 +7,7 @@ import { checkDestinations } from "./check/destinations.ts";
 import type { Finding } from "./check/finding.ts";
 import { checkJob, type FoundTarget } from "./check/jobs.ts";
 import { checkLedger } from "./check/ledger.ts";
+import { checkPort } from "./check/port.ts";
 import { checkStorage } from "./check/storage.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 
@@ -30,6 +31,7 @@ export function addCheck(program: Command, context: CommandContext): void {
 
 async function* checks(config: Config, path: string | undefined): AsyncGenerator<Finding> {
   yield { ok: true, what: "configuration", answer: path ?? "no file; all values are defaults" };
+  yield* checkPort(config.server, Date.now());
   yield* checkStorage(config);
   yield* checkDestinations(config);
   if (config.collector.jobs.length === 0) {

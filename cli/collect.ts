@@ -6,6 +6,7 @@ import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startCollectorRole } from "../services/collector.ts";
 import { createPortAccess } from "../services/port-access.ts";
+import { openPortTls } from "../services/port-tls.ts";
 import { readShard } from "./shard.ts";
 
 /** Adds `gpu-ledger collect`: a separate collector, for any number of machines. Shards share the targets. */
@@ -25,6 +26,7 @@ export function addCollect(program: Command, context: CommandContext): void {
       }
       const logger = createLogger(config.log.level, { part: "collector" });
       const lifecycle = createLifecycle(logger);
+      const tls = await openPortTls("collector", config.server);
       try {
         const role = lifecycle.add("collector", await startCollectorRole(config, shard, logger));
         const views = {
@@ -32,6 +34,7 @@ export function addCollect(program: Command, context: CommandContext): void {
           metrics: () => role.registry.metrics(),
           notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
           guard: createPortAccess("collector", config.server, { logger }),
+          tls: tls && { ...tls, registry: role.registry },
         };
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
         logger.info({ address: server.url, shard: shown }, "collecting");

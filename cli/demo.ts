@@ -6,6 +6,7 @@ import { startStatusServer } from "../runtime/telemetry/server.ts";
 import type { CommandContext } from "./context.ts";
 import { demoKubeconfig, startDemoRole } from "../services/demo.ts";
 import { createPortAccess } from "../services/port-access.ts";
+import { openPortTls } from "../services/port-tls.ts";
 
 /** Adds `gpu-ledger demo`: the demo fleet alone, for tests with a collector, a Prometheus or other programs. */
 export function addDemo(program: Command, context: CommandContext): void {
@@ -19,6 +20,7 @@ export function addDemo(program: Command, context: CommandContext): void {
       const { config } = loadConfig(options.config, context.env);
       const logger = createLogger(config.log.level, { part: "demo" });
       const lifecycle = createLifecycle(logger);
+      const tls = await openPortTls("demo", config.server);
       try {
         const role = lifecycle.add("demo", await startDemoRole(config, logger));
         const { targets } = await role.status();
@@ -28,6 +30,7 @@ export function addDemo(program: Command, context: CommandContext): void {
           notReady: () => [],
           demoTargets: () => targets,
           guard: createPortAccess("demo", config.server, { logger }),
+          tls: tls && { ...tls, registry: role.registry },
         };
         const server = lifecycle.add(
           "server",

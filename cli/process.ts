@@ -6,6 +6,7 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { serveProcessor } from "../services/gpu-metrics.ts";
 import { createPortAccess } from "../services/port-access.ts";
+import { openPortTls } from "../services/port-tls.ts";
 import { startProcessorRole } from "../services/processor.ts";
 import { shownStatus } from "../services/shown-status.ts";
 
@@ -28,6 +29,7 @@ export function addProcess(program: Command, context: CommandContext): void {
       }
       const logger = createLogger(config.log.level, { part: "processor" });
       const lifecycle = createLifecycle(logger);
+      const tls = await openPortTls("processor", config.server);
       await migrateStore(address, config, logger);
       let fail = (): void => {};
       const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
@@ -42,7 +44,7 @@ export function addProcess(program: Command, context: CommandContext): void {
         });
         const server = lifecycle.add(
           "server",
-          await serveProcessor({ listen: config.server.listen, guard }, role, status, logger),
+          await serveProcessor({ listen: config.server.listen, guard, tls }, role, status, logger),
         );
         logger.info({ address: server.url }, "processing");
         const why = await Promise.race([untilAsked(), failed]);

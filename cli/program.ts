@@ -6,6 +6,7 @@ import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/load.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
 import { ListenError } from "../runtime/telemetry/server.ts";
+import { PlainHttpError, TlsError } from "../runtime/tls/tls-error.ts";
 import { CommandError, errorText, type CommandContext } from "./context.ts";
 
 type AddCommand = (program: Command, context: CommandContext) => void;
@@ -42,7 +43,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
 ];
 
 /** Errors that come from outside of the program. */
-const OUTSIDE = [AccessError, BackupError, BusError, ListenError, StoreError];
+const OUTSIDE = [AccessError, BackupError, BusError, ListenError, PlainHttpError, StoreError, TlsError];
 
 /** The `gpu-ledger` command, with one file for each verb. */
 export interface Program {

@@ -9,6 +9,7 @@ import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts"
 import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startDeliveryWorker } from "../services/delivery-worker.ts";
+import { openPortTls } from "../services/port-tls.ts";
 import { openReports } from "../services/reports.ts";
 
 /** Adds `gpu-ledger serve`: the API and the pages, from a store that processors fill. Any number of servers may run. */
@@ -27,6 +28,7 @@ export function addServe(program: Command, context: CommandContext): void {
         );
       const logger = createLogger(config.log.level, { part: "server" });
       const lifecycle = createLifecycle(logger);
+      const tls = await openPortTls("server", config.server);
       try {
         await migrateStore(address, config, logger);
         const store = connectStore(address, config);
@@ -43,6 +45,7 @@ export function addServe(program: Command, context: CommandContext): void {
           notReady: () => [],
           guard,
           trustProxy: config.server.trustProxy,
+          tls: tls && { ...tls, registry },
         };
         const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
         lifecycle.add(

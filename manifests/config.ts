@@ -22,6 +22,7 @@ export const METRICS_VARIABLE = "METRICS_TOKEN";
 const COMMON = `cluster: default # the cluster's name, on every row and every fact
 server:
   listen: "0.0.0.0:${STATUS_PORT}"
+  plainHttp: true # on the network of the pods; docs/access.md has TLS
   # metricsToken: { env: ${METRICS_VARIABLE} } # of the Secret ${METRICS_SECRET}; then Prometheus has to give it: docs/access.md
 `;
 

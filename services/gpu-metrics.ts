@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import { request as ask } from "undici";
 import type { PageSink } from "../processors/live/gpus/exposition.ts";
 import { startStatusServer, type RouteGuard, type StatusServer } from "../runtime/telemetry/server.ts";
+import type { OpenedTls } from "../runtime/tls/port-tls.ts";
 import type { ProcessorRole } from "./processor.ts";
 
 /** The path of the joined series of GPUs. */
@@ -47,7 +48,7 @@ export function addGpuMetrics(server: FastifyInstance, writePage: WriteGpuPage, 
  * IPC.
  */
 export function serveProcessor(
-  { listen, guard }: { readonly listen: string; readonly guard: RouteGuard },
+  of: { readonly listen: string; readonly guard: RouteGuard; readonly tls?: OpenedTls | undefined },
   role: ProcessorRole,
   status: () => Promise<object>,
   logger: Logger,
@@ -56,9 +57,10 @@ export function serveProcessor(
     status,
     metrics: () => role.registry.metrics(),
     notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-    guard,
+    guard: of.guard,
+    tls: of.tls && { ...of.tls, registry: role.registry },
   };
-  return startStatusServer(listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
+  return startStatusServer(of.listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
 }
 
 /**

@@ -17,6 +17,7 @@ import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { demoKubeconfig } from "./demo.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { startDeliveryWorker } from "./delivery-worker.ts";
+import { openPortTls } from "./port-tls.ts";
 import { openReports } from "./reports.ts";
 import { addRemoteGpuMetrics } from "./gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
@@ -73,6 +74,7 @@ export async function startSystem(options: {
   readonly logFile?: number;
 }): Promise<System> {
   const { config, version, logger, logFile } = options;
+  const tls = await openPortTls("server", config.server);
   makePrivateFolder(config.data);
   restrictFiles(config.data);
   const lifecycle = createLifecycle(logger);
@@ -169,6 +171,7 @@ export async function startSystem(options: {
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
       guard,
       trustProxy: config.server.trustProxy,
+      tls: tls && { ...tls, registry },
     };
     const secret = randomBytes(24).toString("base64url");
     const server = lifecycle.add(

@@ -3,6 +3,7 @@
 cluster: {{ .Values.cluster | quote }}
 server:
   listen: 0.0.0.0:8080
+  plainHttp: true
   {{- if .Values.metricsToken.enabled }}
   metricsToken: { env: METRICS_TOKEN }
   {{- end }}

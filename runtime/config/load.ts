@@ -48,7 +48,8 @@ export function parseConfig(
   options: { readonly source: string; readonly folder: string; readonly env: NodeJS.ProcessEnv },
 ): Config {
   const { source, folder, env } = options;
-  const schema = createConfigSchema({ env, readFile: (path) => readFileSync(resolve(folder, path), "utf8") });
+  const resolvePath = (path: string): string => resolve(folder, path);
+  const schema = createConfigSchema({ env, resolvePath, readFile: (path) => readFileSync(resolvePath(path), "utf8") });
   const read = readYaml(text, schema, { env, unknownKey: "no such key; see the annotated example" });
   if ("problems" in read) throw new ConfigError(source, read.problems);
   return read.value;

@@ -7,6 +7,7 @@ import { focus } from "./focus.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
 import { duration, size } from "./quantity.ts";
+import { serverTls } from "./server-tls.ts";
 import { metrics, tracing } from "./telemetry.ts";
 import {
   fileText,
@@ -242,6 +243,14 @@ export function createConfigSchema(sources: ConfigSources) {
       server: z
         .strictObject({
           listen: listenAddress.default("127.0.0.1:8080").describe("The address of the server."),
+          tls: serverTls(sources)
+            .optional()
+            .describe("TLS on the port, as in tls_server_config of Prometheus. Default: HTTP. See docs/access.md."),
+          plainHttp: flag
+            .default(false)
+            .describe(
+              "Allows HTTP without TLS on an address that other machines can reach. Tokens then cross the network in clear text.",
+            ),
           moneyOnMetrics: flag
             .default(true)
             .describe(
@@ -334,6 +343,6 @@ export type Config = z.output<ReturnType<typeof createConfigSchema>>;
 
 /** Returns a JSON Schema (draft 2020-12) of the configuration file, for editors. */
 export function configJsonSchema(): object {
-  const schema = createConfigSchema({ env: {}, readFile: () => "" });
+  const schema = createConfigSchema({ env: {}, readFile: () => "", resolvePath: (path) => path });
   return { title: "gpu-ledger's configuration", ...z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) };
 }

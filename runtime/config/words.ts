@@ -6,6 +6,8 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns the text of a file. Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
+  /** Returns the absolute path of a file. Relative paths start at the folder of the configuration. */
+  readonly resolvePath: (path: string) => string;
 }
 
 /** Returns a schema for a non-empty text. */
@@ -71,6 +73,14 @@ export const network = z
     { error: NETWORK },
   )
   .meta({ description: NETWORK });
+
+/** Returns a schema for the path of a file that is read again while the program runs. The value is the absolute path. */
+export function filePath({ resolvePath }: ConfigSources): z.ZodType<string, string> {
+  const allowed = "the path of a file";
+  return text(allowed)
+    .refine((path) => !/[\r\n]|-----BEGIN/.test(path), { error: `${allowed}: write its path, not its content` })
+    .transform(resolvePath);
+}
 
 /** Returns a schema for a path that reads the file while the configuration is parsed. */
 export function fileText({ readFile }: ConfigSources): z.ZodType<string, string> {

@@ -87,14 +87,14 @@ export function describeProblem({ key, line, value, allowed, isUnknownKey }: Fil
 
 /** Words in the keys of secrets, of hashes, and of texts that can contain a password. */
 const SECRET_KEY = /pass|token|secret|key|credential|auth|sha256|hash|bearer|dsn|webhook/i;
-/** A user with a password in an address. */
-const USER_INFO = /\/\/[^/\s]*:[^/\s]*@/;
+/** A user with a password in an address, or the content of a PEM file, which can be a private key. */
+const SECRET_TEXT = /\/\/[^/\s]*:[^/\s]*@|-----BEGIN/;
 
 /** Returns the value of a key for a message: only a number, a truth value, or a text that cannot be a secret. */
 function shownValue(key: string, value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "a mapping";
-  const isSecret = SECRET_KEY.test(key) || (typeof value === "string" && USER_INFO.test(value));
+  const isSecret = SECRET_KEY.test(key) || (typeof value === "string" && SECRET_TEXT.test(value));
   return isSecret ? "the value" : JSON.stringify(value);
 }
 

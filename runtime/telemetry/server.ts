@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest, type RawServerDefault } from "fastify";
 import type { Logger } from "pino";
+import { createTlsServers, type PortTls } from "../tls/port-tls.ts";
 
 /** The time limit of a request's headers and body. An answer has no limit. */
 const REQUEST_MILLIS = 10_000;
@@ -27,6 +28,8 @@ export interface ServerViews {
   readonly guard: RouteGuard;
   /** Addresses and networks of trusted proxies, whose forwarded addresses are used; none if absent. */
   readonly trustProxy?: readonly string[];
+  /** TLS on the port; plain HTTP if absent. */
+  readonly tls?: PortTls | undefined;
 }
 
 /** The access control of the server's routes. */
@@ -39,7 +42,7 @@ export interface RouteGuard {
 
 /** A listening server. */
 export interface StatusServer {
-  /** `http://host:port` with the actual port. */
+  /** `http://host:port` with the actual port; `https` with TLS. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -65,15 +68,27 @@ export async function startStatusServer(
   logger: Logger,
   addRoutes?: (server: FastifyInstance) => void,
 ): Promise<StatusServer> {
-  const server: FastifyInstance = Fastify({
+  const tlsServers = views.tls === undefined ? undefined : createTlsServers(views.tls, logger);
+  const times = { requestTimeout: REQUEST_MILLIS, keepAliveTimeout: KEEP_ALIVE_MILLIS };
+  const http = { headersTimeout: REQUEST_MILLIS, connectionsCheckingInterval: CHECK_MILLIS };
+  const server: FastifyInstance = Fastify<RawServerDefault>({
     logger: false,
     forceCloseConnections: true,
     trustProxy: [...(views.trustProxy ?? [])],
-    requestTimeout: REQUEST_MILLIS,
-    keepAliveTimeout: KEEP_ALIVE_MILLIS,
+    ...times,
     bodyLimit: MOST_BODY_BYTES,
-    http: { headersTimeout: REQUEST_MILLIS, connectionsCheckingInterval: CHECK_MILLIS },
+    http,
+    ...(tlsServers === undefined
+      ? {}
+      : {
+          serverFactory: (handle) => tlsServers.create({ ...times, ...http, handshakeTimeout: REQUEST_MILLIS }, handle),
+        }),
   });
+  async function stop(): Promise<void> {
+    await tlsServers?.stop();
+    // The background work of its routes ends with it.
+    await server.close();
+  }
   server.server.maxConnections = MOST_CONNECTIONS;
   views.guard.guardRoutes(server);
   server.get("/healthz", () => "ok\n");
@@ -109,14 +124,13 @@ export async function startStatusServer(
   try {
     await server.listen({ host, port });
   } catch (error) {
-    // The background work of its routes ends with it.
-    await server.close();
+    await stop();
     const why = error instanceof Error ? error.message : String(error);
     throw new ListenError(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });
   }
   const { port: taken } = server.server.address() as AddressInfo;
   const shown = host.includes(":") ? `[${host}]` : host;
-  return { url: `http://${shown}:${taken}`, stop: () => server.close() };
+  return { url: `${tlsServers === undefined ? "http" : "https"}://${shown}:${taken}`, stop };
 }
 
 function splitAddress(listen: string): { host: string; port: number } {

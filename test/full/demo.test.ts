@@ -241,7 +241,7 @@ describe("the history of the demo fleet", () => {
 
 test("the demo role serves the fleet, sends its history and records it in the data folder", async () => {
   const data = await mkdtemp(join(tmpdir(), "gpu-ledger-demo-role-"));
-  const config = createConfigSchema({ env: {}, readFile: () => "" }).parse({
+  const config = createConfigSchema({ env: {}, readFile: () => "", resolvePath: (path) => path }).parse({
     data,
     demo: { gpus: 8, seed: 4, history: "2h" },
   });

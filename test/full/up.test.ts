@@ -1,10 +1,14 @@
+import { createHash, X509Certificate } from "node:crypto";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SystemStatus } from "../../services/system.ts";
+import { createAuthority } from "../support/certificates.ts";
 import { createCommandFolder, getJson, type CommandFolder, type RunningCommand } from "../support/command.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
+import { requirePart } from "../support/parts.ts";
 import { freePort } from "../support/ports.ts";
+import { askTls } from "../support/tls-client.ts";
 import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
 
 const PAGE = dcgmPage({
@@ -89,6 +93,34 @@ describe("gpu-ledger up", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(millis).toBeLessThan(10_000);
     expectGone(up, ids);
+  });
+
+  it.skipIf(!requirePart("openssl"))("serves HTTPS to people and programs, with all of its parts behind", async () => {
+    const authority = createAuthority();
+    try {
+      const { cert, key } = authority.issue();
+      const tls = { certFile: folder.write("tls.crt", cert), keyFile: folder.write("tls.key", key) };
+      const token = "gpul_".padEnd(48, "A");
+      const sha256 = createHash("sha256").update(token).digest("hex");
+      const access = { tokens: [{ name: "ops", role: "administrator", sha256 }] };
+      const up = folder.start(["up", "--config", configuration("127.0.0.1:0", { tls, access })]);
+      const address = await up.address();
+      expect(address).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+      const bodyOf = async (path: string): Promise<string> =>
+        (await askTls(`${address}${path}`, { ca: authority.ca, headers: { authorization: `Bearer ${token}` } })).body;
+      await expect
+        .poll(async () => (JSON.parse(await bodyOf("/api/status")) as SystemStatus).processor?.rowsStored)
+        .toBeGreaterThan(0);
+      expect(await bodyOf("/metrics/gpu")).toMatch(/^gpu_device_activity_ratio\{.*gpu="1",.*\} 0\.75$/m);
+      const expires = Date.parse(new X509Certificate(cert).validTo) / 1_000;
+      expect(await bodyOf("/metrics")).toContain(`gpu_ledger_tls_certificate_expiry_timestamp_seconds ${expires}\n`);
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const login = await askTls(`${address}/login`, { ca: authority.ca, method: "POST", headers }, `token=${token}`);
+      expect([login.status, login.cookies]).toEqual([303, [expect.stringMatching(/; Secure/)]]);
+      await up.end("SIGTERM");
+    } finally {
+      authority.dispose();
+    }
   });
 
   it("shows metrics to a client with their token, and keeps tokens of viewers in its own store", async () => {
