@@ -3,7 +3,22 @@
 cluster: {{ .Values.cluster | quote }}
 server:
   listen: 0.0.0.0:8080
+  {{- with .Values.tls }}
+  {{- if .enabled }}
+  tls:
+    certFile: /etc/gpu-ledger-tls/server/tls.crt
+    keyFile: /etc/gpu-ledger-tls/server/tls.key
+    clientAuthType: {{ .clientAuthType }}
+    {{- if .clientCaSecret }}
+    clientCaFile: /etc/gpu-ledger-tls/client-ca/ca.crt
+    {{- end }}
+    {{- with .clientAllowedSans }}
+    clientAllowedSans: {{- toYaml . | nindent 6 }}
+    {{- end }}
+  {{- else }}
   plainHttp: true
+  {{- end }}
+  {{- end }}
   {{- if .Values.metricsToken.enabled }}
   metricsToken: { env: METRICS_TOKEN }
   {{- end }}
@@ -89,6 +104,27 @@ store:
 
 {{/* Fails for values with which no part could start, with the missing value. */}}
 {{- define "gpu-ledger.check" -}}
+{{- with .Values.tls -}}
+{{- if .enabled -}}
+{{- if not .secretName -}}
+{{- fail "tls.secretName is empty: with tls.enabled, name a Secret with tls.crt and tls.key" -}}
+{{- end -}}
+{{- if and (has .clientAuthType (list "VerifyClientCertIfGiven" "RequireAndVerifyClientCert")) (not .clientCaSecret) -}}
+{{- fail (printf "tls.clientCaSecret is empty: with tls.clientAuthType %s, name a Secret with ca.crt" .clientAuthType) -}}
+{{- end -}}
+{{- if and .clientCaSecret (eq .clientAuthType "NoClientCert") -}}
+{{- fail "tls.clientAuthType is NoClientCert: with tls.clientCaSecret, choose VerifyClientCertIfGiven or RequireAndVerifyClientCert" -}}
+{{- end -}}
+{{- if include "gpu-ledger.needsClientCert" $ -}}
+{{- if not .probeSecret -}}
+{{- fail (printf "tls.probeSecret is empty: with tls.clientAuthType %s, name a Secret with the tls.crt and tls.key of a client, for probes" .clientAuthType) -}}
+{{- end -}}
+{{- if and $.Values.serviceMonitor.enabled (not (and $.Values.serviceMonitor.tlsConfig.cert $.Values.serviceMonitor.tlsConfig.keySecret)) -}}
+{{- fail (printf "serviceMonitor.tlsConfig has no cert and keySecret: with tls.clientAuthType %s, Prometheus needs a certificate" .clientAuthType) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if eq .Values.mode "small" -}}
 {{- $access := dig "server" "access" "tokens" list .Values.config -}}
 {{- if not $access -}}

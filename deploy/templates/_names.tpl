@@ -47,6 +47,12 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.kafka.sasl.existingSecret | default (printf "%s-kafka" (include "gpu-ledger.name" .)) }}
 {{- end -}}
 
+{{/* "true" if each client of the ports needs a certificate, else nothing. The kubelet has none. */}}
+{{- define "gpu-ledger.needsClientCert" -}}
+{{- $types := list "RequireAnyClientCert" "RequireAndVerifyClientCert" -}}
+{{- if and .Values.tls.enabled (has .Values.tls.clientAuthType $types) }}true{{ end -}}
+{{- end -}}
+
 {{- define "gpu-ledger.metricsSecret" -}}
 {{ .Values.metricsToken.existingSecret | default (printf "%s-metrics" (include "gpu-ledger.name" .)) }}
 {{- end -}}

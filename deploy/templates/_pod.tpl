@@ -19,6 +19,9 @@ metadata:
     {{- if not .root.Values.serviceMonitor.enabled }}
     prometheus.io/scrape: "true"
     prometheus.io/port: "8080"
+    {{- if .root.Values.tls.enabled }}
+    prometheus.io/scheme: https
+    {{- end }}
     {{- end }}
     {{- with $own.podAnnotations }}
     {{- toYaml . | nindent 4 }}
@@ -109,26 +112,21 @@ spec:
           containerPort: 8080
       {{- if .startup }}
       startupProbe:
-        httpGet:
-          path: /healthz
-          port: http
+        {{- include "gpu-ledger.probe" (list .root "/healthz") | nindent 8 }}
         timeoutSeconds: 5
         periodSeconds: 5
         failureThreshold: 60
       {{- end }}
       livenessProbe:
-        httpGet:
-          path: /healthz
-          port: http
+        {{- include "gpu-ledger.probe" (list .root "/healthz") | nindent 8 }}
         timeoutSeconds: 5
         periodSeconds: 10
         failureThreshold: 6
       readinessProbe:
-        httpGet:
-          path: /readyz
-          port: http
+        {{- include "gpu-ledger.probe" (list .root "/readyz") | nindent 8 }}
         timeoutSeconds: 5
-        periodSeconds: 2
+        {{- /* An exec probe starts a process. */}}
+        periodSeconds: {{ include "gpu-ledger.needsClientCert" .root | empty | ternary 2 10 }}
         failureThreshold: 3
       resources: {{- toYaml $own.resources | nindent 8 }}
       securityContext:
@@ -159,6 +157,11 @@ spec:
           mountPath: /etc/gpu-ledger-kafka/client
           readOnly: true
         {{- end }}
+        {{- range $name, $secret := include "gpu-ledger.tlsSecrets" .root | fromYaml }}
+        - name: tls-{{ $name }}
+          mountPath: /etc/gpu-ledger-tls/{{ $name }}
+          readOnly: true
+        {{- end }}
         {{- with $own.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -180,9 +183,55 @@ spec:
       secret:
         secretName: {{ $kafka.tls.clientSecret }}
     {{- end }}
+    {{- range $name, $secret := include "gpu-ledger.tlsSecrets" .root | fromYaml }}
+    - name: tls-{{ $name }}
+      secret:
+        secretName: {{ $secret }}
+    {{- end }}
     {{- with $own.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
+{{- end -}}
+
+{{/* The Secrets of TLS by their folders under /etc/gpu-ledger-tls. */}}
+{{- define "gpu-ledger.tlsSecrets" -}}
+{{- with .Values.tls -}}
+{{- if .enabled -}}
+server: {{ .secretName }}
+{{- if .clientCaSecret }}
+client-ca: {{ .clientCaSecret }}
+{{- end }}
+{{- if include "gpu-ledger.needsClientCert" $ }}
+probe: {{ .probeSecret }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a probe does with a path: (list $ "/readyz"). If each client needs a certificate, it is a process in the pod that has one. */}}
+{{- define "gpu-ledger.probe" -}}
+{{- $root := index . 0 -}}
+{{- if include "gpu-ledger.needsClientCert" $root -}}
+exec:
+  command:
+    - node
+    - --eval
+    - |
+      const { readFileSync } = require("node:fs");
+      const [cert, key] = ["tls.crt", "tls.key"].map((name) => readFileSync(`/etc/gpu-ledger-tls/probe/${name}`));
+      // The certificate of the port is that of another name.
+      const at = { host: "127.0.0.1", port: 8080, path: process.argv[1], rejectUnauthorized: false };
+      const asking = require("node:https").get({ ...at, cert, key }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1));
+      asking.on("error", ({ message }) => (console.error(message), process.exit(1)));
+    - {{ index . 1 }}
+{{- else -}}
+httpGet:
+  path: {{ index . 1 }}
+  port: http
+  {{- if $root.Values.tls.enabled }}
+  scheme: HTTPS
+  {{- end }}
+{{- end -}}
 {{- end -}}
 
 {{/* The volume of a part with data on disk, from its `persistence`. */}}

@@ -24,16 +24,18 @@ import {
   HOSTILE_TEXTS,
   HOSTILE_VALUES,
   LEAST,
+  MUTUAL_TLS,
   OPENSHIFT,
   SMALL,
   SMALL_EVERYTHING,
+  TLS,
 } from "../support/chart/values.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 
 const OLDEST_KUBERNETES = "1.25";
 const NEWEST_KUBERNETES = "1.37";
 /** Most tests check Helm's output for each set of values. */
-const CASES = { LEAST, EVERYTHING, SMALL, SMALL_EVERYTHING, OPENSHIFT, HOSTILE_VALUES };
+const CASES = { LEAST, EVERYTHING, SMALL, SMALL_EVERYTHING, OPENSHIFT, TLS, MUTUAL_TLS, HOSTILE_VALUES };
 type Case = keyof typeof CASES;
 const NAMES = Object.keys(CASES) as Case[];
 
@@ -428,7 +430,7 @@ describe.skipIf(!ready)("the chart", () => {
       page.matchAll(/```yaml\n(# values\.yaml\n.*?)```/gs),
       ([, text]) => parse(text!) as object,
     );
-    expect(blocks).toHaveLength(5);
+    expect(blocks).toHaveLength(6);
     for (const values of blocks) expect((await renderChart({ ...LEAST, ...values })).objects).not.toEqual([]);
     const commands = (await notesOf(LEAST)).split("\n").filter((line) => line.startsWith("  "));
     expect(commands).toHaveLength(5);

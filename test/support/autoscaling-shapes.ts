@@ -68,6 +68,12 @@ export const ADAPTER_VALUES = z.strictObject({
   }),
 });
 
+/** `SecretOrConfigMap` of Prometheus' operator. */
+const secretOrConfigMap = z.union([
+  z.strictObject({ secret: z.strictObject({ name, key: text }) }),
+  z.strictObject({ configMap: z.strictObject({ name, key: text }) }),
+]);
+
 /**
  * A ServiceMonitor of the Prometheus operator
  * (https://prometheus-operator.dev/docs/api-reference/api/#monitoring.coreos.com/v1.ServiceMonitor).
@@ -87,6 +93,16 @@ export const SERVICE_MONITOR = z.strictObject({
           interval: duration,
           scrapeTimeout: duration,
           honorLabels: z.boolean(),
+          scheme: z.enum(["http", "https"]).optional(),
+          tlsConfig: z
+            .strictObject({
+              ca: secretOrConfigMap.optional(),
+              cert: secretOrConfigMap.optional(),
+              keySecret: z.strictObject({ name, key: text }).optional(),
+              serverName: text.optional(),
+              insecureSkipVerify: z.boolean().optional(),
+            })
+            .optional(),
           params: z.record(z.string(), z.array(z.string())).optional(),
           relabelings: z.array(z.strictObject({ targetLabel: text, replacement: text })).optional(),
           authorization: z.strictObject({ credentials: z.strictObject({ name, key: text }) }).optional(),

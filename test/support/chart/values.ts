@@ -112,6 +112,38 @@ export const OPENSHIFT = {
   serviceMonitor: { enabled: true },
 };
 
+/** TLS on every port, for clients with and without a certificate. */
+export const TLS = {
+  ...LEAST,
+  tls: {
+    enabled: true,
+    secretName: "ledger-tls",
+    clientCaSecret: "client-ca",
+    clientAuthType: "VerifyClientCertIfGiven",
+  },
+  config: { server: { tls: { minVersion: "TLS13" } } },
+};
+
+/** TLS on every port, only for clients with a certificate. */
+export const MUTUAL_TLS = {
+  ...SMALL,
+  tls: {
+    ...TLS.tls,
+    clientAuthType: "RequireAndVerifyClientCert",
+    clientAllowedSans: ["prometheus.example.com"],
+    probeSecret: "probe-tls",
+  },
+  serviceMonitor: {
+    enabled: true,
+    tlsConfig: {
+      ca: { configMap: { name: "company-ca", key: "ca.pem" } },
+      cert: { secret: { name: "prometheus-tls", key: "tls.crt" } },
+      keySecret: { name: "prometheus-tls", key: "tls.key" },
+      serverName: "gpu-ledger.example.com",
+    },
+  },
+};
+
 /** Texts that YAML or a template could misread as another type or as syntax. */
 export const HOSTILE_TEXTS = [
   "yes",
