@@ -31,7 +31,7 @@ export function addCheck(program: Command, context: CommandContext): void {
 
 async function* checks(config: Config, path: string | undefined): AsyncGenerator<Finding> {
   yield { ok: true, what: "configuration", answer: path ?? "no file; all values are defaults" };
-  yield* checkPort(config.server, Date.now());
+  yield* checkPort(config, Date.now());
   yield* checkStorage(config);
   yield* checkDestinations(config);
   if (config.collector.jobs.length === 0) {

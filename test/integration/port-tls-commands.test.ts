@@ -28,7 +28,9 @@ describe("a command with a port", () => {
   it.each(["serve", "process", "collect", "demo", "up"])(
     "%s refuses plain HTTP for other machines, before it starts anything",
     async (verb) => {
-      const refused = await folder.run([verb, "--config", configOf({ listen: "0.0.0.0:0" })]);
+      // In this process, `up` would log to its standard error.
+      const start = verb === "up" ? folder.run : folder.call;
+      const refused = await start([verb, "--config", configOf({ listen: "0.0.0.0:0" })]);
       expect(refused).toMatchObject({ code: 1, stdout: "" });
       expect(refused.stderr).toMatch(/^gpu-ledger: refuses to serve plain HTTP: .*server\.plainHttp: true.*\n$/m);
     },
@@ -44,6 +46,22 @@ describe("a command with a port", () => {
       stdout: "",
       stderr: `gpu-ledger: server.tls.certFile cannot be read: ${why}\n`,
     });
+  });
+});
+
+describe("gpu-ledger check", () => {
+  it("fails for a port that would not start with plain HTTP", async () => {
+    const folder = createCommandFolder();
+    try {
+      const check = async (server: object): Promise<string> =>
+        (await folder.call(["check", "--config", folder.write("c.json", { data: "data", server })])).stdout;
+      const [listen, refused] = ["0.0.0.0:8080", /^FAIL {2}server\.listen: refuses to serve plain HTTP/m];
+      expect(await check({ listen, metricsToken: "a" })).toMatch(refused);
+      expect(await check({ listen, metricsToken: "a", plainHttp: true })).not.toMatch(/server\./);
+      expect(await check({ listen })).not.toMatch(/server\./);
+    } finally {
+      await folder.dispose();
+    }
   });
 });
 

@@ -283,19 +283,6 @@ describe.skipIf(!requirePart("openssl"))("a port with TLS", () => {
       expect([await port.metric(failures), refusals()]).toEqual([counted, 2]);
       expect(port.log()).not.toContain("PRIVATE KEY");
     });
-
-    it("does not count files that are read in the middle of a change", async () => {
-      writePair("slow", own);
-      const tls = settings({}, "slow");
-      const port = await serve(tls);
-      const serial = await serialOf(port);
-      const renewed = authority.issue();
-      writeFileSync(path("slow.crt"), renewed.cert);
-      await new Promise((resolve) => setTimeout(resolve, REREAD_MILLIS / 2));
-      writeFileSync(path("slow.key"), renewed.key);
-      await expect.poll(() => serialOf(port)).not.toBe(serial);
-      expect(await port.metric(failures)).toBe(0);
-    });
   });
 
   describe("does not start, and prints one line without a secret,", () => {
