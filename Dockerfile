@@ -1,17 +1,18 @@
-# syntax=docker/dockerfile:1
 # Two images: `production` for an outside Kafka and ClickHouse, and `embedded`, which also has chDB and runs `gpu-ledger up`.
 
 # The unit tests run on it too: `npm run test:other-nodes`.
 ARG NODE_VERSION=26.10.0
+# `node scripts/images.mjs --write` writes it.
+ARG NODE_DIGEST=sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1
 
-FROM node:${NODE_VERSION}-trixie-slim AS build
+FROM node:${NODE_VERSION}-trixie-slim@${NODE_DIGEST} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 RUN npm run build && rm -rf dist/bench dist/test dist/.tsbuildinfo
 
-FROM node:${NODE_VERSION}-trixie-slim AS packages
+FROM node:${NODE_VERSION}-trixie-slim@${NODE_DIGEST} AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
@@ -20,7 +21,7 @@ RUN npm ci --omit=dev
 FROM packages AS packages-production
 RUN rm -rf node_modules/chdb node_modules/@chdb
 
-FROM node:${NODE_VERSION}-trixie-slim AS base
+FROM node:${NODE_VERSION}-trixie-slim@${NODE_DIGEST} AS base
 LABEL org.opencontainers.image.title="gpu-ledger" \
   org.opencontainers.image.description="Observability and cost attribution for GPUs on Kubernetes" \
   org.opencontainers.image.version="0.3.0" \

@@ -28,7 +28,7 @@ describe("the services of docker-compose.yml", () => {
   });
 
   it.each(NAMED)("$name has an image of one release", ({ service: { image } }) => {
-    expect(image).toMatch(/^[\w/-]+:v?\d+(\.\d+){2,3}$/);
+    expect(image).toMatch(/^[\w/-]+:v?\d+(\.\d+){2,3}(@sha256:[0-9a-f]{64})?$/);
   });
 
   it.each(NAMED)("$name has only the rights that it needs, and limits for its resources", ({ service }) => {
@@ -143,7 +143,7 @@ describe("the images of the Dockerfile", () => {
 
   it("are built on one Node, named once, with which CI tests the program, and which is the newest supported one", () => {
     const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
-    expect(new Set(bases)).toEqual(new Set(["node:${NODE_VERSION}-trixie-slim"]));
+    expect(new Set(bases)).toEqual(new Set(["node:${NODE_VERSION}-trixie-slim@${NODE_DIGEST}"]));
     const [, node, major] = /^ARG NODE_VERSION=((\d+)\.\d+\.\d+)$/m.exec(text)!;
     expect(text.split(node!)).toHaveLength(2);
     expect(readFileSync(".ci/run", "utf8")).toContain('step "npm run test:other-nodes"');

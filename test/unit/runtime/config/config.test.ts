@@ -243,7 +243,7 @@ describe("the configuration", () => {
       read(withPassword(given), env).collector.jobs[0]!.credentials.basic!.password;
     expect(passwordOf("plain")).toBe("plain");
     expect(passwordOf("{ env: SECRET }", { SECRET: "s" })).toBe("s");
-    expect(passwordOf("{ file: ../.npmrc }")).toBe("omit-lockfile-registry-resolved=true");
+    expect(passwordOf("{ file: ../.oxfmtrc.json }")).toBe(readFileSync(".oxfmtrc.json", "utf8").trim());
     const [problem] = problemsOf(withPassword("{ file: nowhere }"));
     expect(problem).toMatchObject({ key: "collector.jobs[0].credentials.basic.password" });
     expect(problem!.allowed).toContain("no such file");
