@@ -1,6 +1,6 @@
 // Checks that each image of others in the Dockerfile, in docker-compose.yml and in deploy/ has its digest beside its tag, and the same
 // digest everywhere. With `--registry`, asks the registry too: each digest must be there, for amd64 and arm64, and no exceptions hold.
-// With `--write`, writes the digests that the tags have in the registry. `--registry=ADDRESS` and `--write=ADDRESS` name another registry
+// With `--list`, prints them with their file. With `--write`, writes the digests that the tags have in the registry. `--registry=ADDRESS` and `--write=ADDRESS` name another registry
 // than Docker Hub.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -22,6 +22,8 @@ const files = [
     .map((path) => `deploy/${path}`),
 ];
 const images = files.flatMap((file) => imagesOf(file, readFileSync(file, "utf8")));
+if (process.argv[2] === "--list")
+  for (const { file, tagged, digest } of images) console.log(`${file} ${tagged}@${digest ?? ""}`);
 const problems = flag === "write" ? [] : images.flatMap(offlineProblems);
 for (const image of flag === undefined ? [] : images) {
   try {

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 
+const like = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 const SCRIPT = resolve("scripts/audit.mjs");
 const json = (answer: ServerResponse, status: number, body: unknown): void => {
   answer.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -51,7 +52,7 @@ it("an advisory of high severity for a package of production fails the audit, wi
   const { code, text } = await audit((answer) => json(answer, 200, advisory("high")));
   expect({ code, text }).toEqual({
     code: 1,
-    text: expect.stringMatching(/"name": "fastify"[\s\S]*npm audit: failed\n$/),
+    text: like(/"name": "fastify"[\s\S]*npm audit: failed\n$/),
   });
 });
 
@@ -78,14 +79,14 @@ it.each([
   ["that answers with a page", (answer: ServerResponse) => void answer.end("<html>")],
 ])("a registry %s fails the audit", async (_, advisories) => {
   const { code, text } = await audit(advisories);
-  expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining("npm audit: failed") });
+  expect({ code, text }).toEqual({ code: 1, text: like(/npm audit: failed/) });
 });
 
 it("a registry that is away, or does not answer for 5 s, is a line, and no failure", async () => {
   const line = (why: string) => `npm audit: the registry does not answer (it cannot be reached: ${why})\n`;
   const away = {
     code: 0,
-    text: expect.stringMatching(/\(it cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/),
+    text: like(/\(it cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/),
   };
   expect(await run(1)).toEqual(away);
   expect(await audit(() => {})).toMatchObject({ code: 0, text: line("network timeout") });
