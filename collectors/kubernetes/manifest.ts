@@ -1,4 +1,5 @@
 import { parseAllDocuments } from "yaml";
+import { DEPTH_FORM, excessOf, MOST_DEPTH } from "../../runtime/config/yaml-bounds.ts";
 import type { KubeObject } from "./projection/kube-object.ts";
 import { text } from "./projection/wire.ts";
 
@@ -24,11 +25,13 @@ export function looksLikeObjects(page: string): boolean {
 export function readManifest(source: string): Manifest {
   const objects: KubeObject[] = [];
   const ignored: { what: string; why: string }[] = [];
-  const add = (value: unknown, what: string): void => {
+  const add = (value: unknown, what: string, depth = 0): void => {
     if (value === null || value === undefined) return;
-    if (Array.isArray(value)) value.forEach((entry: unknown, index) => add(entry, `${what}, entry ${index + 1}`));
+    if (depth > MOST_DEPTH) ignored.push({ what, why: `not ${DEPTH_FORM}` });
+    else if (Array.isArray(value))
+      value.forEach((entry: unknown, index) => add(entry, `${what}, entry ${index + 1}`, depth + 1));
     else if (typeof value !== "object") ignored.push({ what, why: "it is not an object" });
-    else if ("items" in value && Array.isArray(value.items)) add(value.items, what);
+    else if ("items" in value && Array.isArray(value.items)) add(value.items, what, depth + 1);
     else if ("kind" in value && text(value.kind) !== undefined) objects.push(value as KubeObject);
     else if (areLabels(value)) objects.push({ apiVersion: "v1", kind: "Node", metadata: { labels: value } });
     else ignored.push({ what, why: "it has no kind" });
@@ -38,6 +41,8 @@ export function readManifest(source: string): Manifest {
     add(json.value, "the text");
     return { objects, ignored };
   }
+  const excess = excessOf(source);
+  if (excess !== undefined) return { objects, ignored: [{ what: "the text", why: `not ${excess.allowed}` }] };
   parseAllDocuments(source).forEach((document, index) => {
     const what = `document ${index + 1}`;
     const [error] = document.errors;

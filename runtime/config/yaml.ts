@@ -1,5 +1,6 @@
-import { isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
+import { isScalar, LineCounter, parseDocument, visit, type Document, type YAMLParseError } from "yaml";
 import type { z } from "zod";
+import { DEPTH_FORM, excessOf, MOST_DEPTH } from "./yaml-bounds.ts";
 
 /** A problem in a file: the key, the line, the value, and what is allowed. */
 export interface FileProblem {
@@ -21,18 +22,20 @@ export function readYaml<Schema extends z.ZodType>(
   options: { readonly env?: NodeJS.ProcessEnv; readonly unknownKey: string },
 ): { readonly value: z.output<Schema> } | { readonly problems: readonly FileProblem[] } {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const excess = excessOf(text);
+  if (excess !== undefined) return { problems: [{ key: "(YAML)", ...excess }] };
+  const document = parseDocument(text, { lineCounter: lines, ...PARSING });
   if (document.errors.length > 0) {
     return {
-      problems: document.errors.map((error) => ({
+      problems: document.errors.slice(0, MOST_SYNTAX_PROBLEMS).map((error) => ({
         key: "(YAML)",
         line: lines.linePos(error.pos[0]).line,
-        allowed: error.message,
+        allowed: syntaxText(error),
       })),
     };
   }
   const { missing, filled } = fillVariables(document, options.env);
-  const expanded = expand(document);
+  const expanded = expand(document, lines);
   if ("problem" in expanded) return { problems: [expanded.problem] };
   const { raw } = expanded;
   const result = schema.safeParse(raw, { error: allowedOf });
@@ -57,25 +60,59 @@ export function readYaml<Schema extends z.ZodType>(
   return result.success && problems.length === 0 ? { value: result.data } : { problems };
 }
 
-/** Returns the plain value of a document. Returns a problem if aliases grow too large or an anchor contains itself. */
-function expand(document: Document): { readonly raw: unknown } | { readonly problem: FileProblem } {
+/** Tags such as !!set and !!binary are not read: their values are no mappings, lists or texts. */
+const PARSING = { prettyErrors: false, resolveKnownTags: false, logLevel: "error" } as const;
+/** The first error of a syntax is one that its author can mend. Later ones follow from it. */
+const MOST_SYNTAX_PROBLEMS = 5;
+/** Errors whose message has a tag or a directive of the file. */
+const OF_A_TAG: ReadonlySet<string> = new Set(["TAG_RESOLVE_FAILED", "BAD_DIRECTIVE", "BAD_COLLECTION_TYPE"]);
+
+/** Returns the message of a syntax error without the part of the file that it can contain, because the part can be a secret. */
+function syntaxText({ code, message }: YAMLParseError): string {
+  if (code === "BAD_DQ_ESCAPE") return "Invalid escape sequence";
+  return OF_A_TAG.has(code) ? "a tag or a directive that YAML has" : message.replace(/(?<=[\w)]): [^]*$/, "");
+}
+
+/** Returns the plain value of a document. Returns a problem if its aliases are too many, too deep, without an anchor, or within their anchor. */
+function expand(document: Document, lines: LineCounter): { readonly raw: unknown } | { readonly problem: FileProblem } {
   try {
     const raw: unknown = document.toJS() ?? {};
-    if (!holdsItself(raw, new Set())) return { raw };
-    return { problem: { key: "(YAML)", allowed: "an anchor must not hold an alias of itself" } };
+    const allowed = objectionTo(raw, new Set());
+    return allowed === undefined ? { raw } : { problem: { key: "(YAML)", allowed } };
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
+    const line = unresolvedAlias(document, lines);
+    if (line !== undefined)
+      return { problem: { key: "(YAML)", line, allowed: "an alias must have an anchor before it" } };
     return { problem: { key: "(YAML)", allowed: "aliases of aliases make the file too large" } };
   }
 }
 
-function holdsItself(value: unknown, around: Set<unknown>): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (around.has(value)) return true;
+/** Returns the line of the first alias without an anchor. */
+function unresolvedAlias(document: Document, lines: LineCounter): number | undefined {
+  let line: number | undefined;
+  visit(document, {
+    Alias(_, node) {
+      if (node.resolve(document) !== undefined) return undefined;
+      line = lines.linePos(node.range?.[0] ?? 0).line;
+      return visit.BREAK;
+    },
+  });
+  return line;
+}
+
+/** Returns why a value is refused: an alias makes it endless, or too deep. */
+function objectionTo(value: unknown, around: Set<unknown>): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (around.has(value)) return "an anchor must not hold an alias of itself";
+  if (around.size >= MOST_DEPTH) return DEPTH_FORM;
   around.add(value);
-  const isCircular = Object.values(value).some((inner) => holdsItself(inner, around));
+  for (const inner of Object.values(value)) {
+    const objection = objectionTo(inner, around);
+    if (objection !== undefined) return objection;
+  }
   around.delete(value);
-  return isCircular;
+  return undefined;
 }
 
 /** Formats a problem as one line: the key, its line, the value and what is allowed. */

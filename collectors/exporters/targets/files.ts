@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
+import { excessOf } from "../../../runtime/config/yaml-bounds.ts";
 import { readTargetGroups, type AddressDefaults } from "./group.ts";
 import { createPolledDiscovery } from "./polled.ts";
 import type { Discovery, Target } from "./target.ts";
@@ -26,7 +27,10 @@ export function createFileDiscovery(options: {
       for (const path of known.keys()) if (!paths.includes(path)) known.delete(path);
       for (const path of paths) {
         try {
-          known.set(path, readTargetGroups(parse(await readFile(path, "utf8")), defaults));
+          const text = await readFile(path, "utf8");
+          const excess = excessOf(text);
+          if (excess !== undefined) throw new Error(`not ${excess.allowed}`);
+          known.set(path, readTargetGroups(parse(text), defaults));
         } catch (error) {
           report(new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
         }

@@ -90,6 +90,8 @@ describe("files of targets", () => {
     await expect.poll(() => errors.length).toBeGreaterThan(0);
     expect(errors[0]).toContain("a.json");
     expect(seen.at(-1)).toEqual(["a1", "a2", "b1"]);
+    write("a.json", "[".repeat(60_000));
+    await expect.poll(() => errors.at(-1)).toContain("a.json: not at most 100 lists and mappings");
     rmSync(join(folder, "b.json"));
     await until(["a1", "a2"]);
     await discovery.stop();

@@ -59,6 +59,13 @@ describe("durations and sizes", () => {
     "collector: { jobs: [{ name: a, targets: ['http://u:hunter2@host:port'] }] }",
     "collector: { jobs: [{ name: a, credentials: { bearerToken: hunter2, bearerTokenFile: b } }] }",
     "cluster: '${SECRET}'\nlog: { level: '${SECRET}' }",
+    "cluster: *\nserver: { metricsToken: hunter2 }",
+    "server:\n  metricsToken: |hunter2",
+    "server: { metricsToken: *hunter2 }",
+    "server: { metricsToken: !hunter2! x }",
+    "server: { metricsToken: !hunter2 [x] }",
+    'server: { metricsToken: "\\Uhunter2" }',
+    "%hunter2 x\n---\nserver: { metricsToken: [x] }",
   ])("prints no secret of %j in its errors", (text) => {
     const described = problemsOf(text.replace("kafka: hunter2", "kafka: [hunter2]"), { SECRET: "hunter2" });
     expect(described.length).toBeGreaterThan(0);
@@ -71,10 +78,38 @@ describe("durations and sizes", () => {
       `a: &a [x, x]\n${["b", "c", "d", "e", "f", "g", "h", "i"].map((name, at) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefghi"[at]}`).join(", ")}]`).join("\n")}`,
     ],
     ["an anchor that holds itself", "a: &a [*a]"],
+    ["an alias without an anchor", "cluster: *a"],
+    ["60 kB of brackets", `collector: ${"[".repeat(60_000)}`],
+    ["60 kB of mappings", `collector: ${"{a: ".repeat(15_000)}`],
+    ["60 kB of lists", `collector:\n ${"- ".repeat(30_000)}x`],
+    [
+      "a chain of 150 aliases",
+      `a0: &a0 [x]\n${Array.from({ length: 150 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}]`).join("\n")}`,
+    ],
+    [
+      "a chain of 20,000 aliases",
+      `a0: &a0 [x]\n${Array.from({ length: 20_000 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}]`).join("\n")}`,
+    ],
   ])("refuses %s with one clear error", (_, text) => {
     expect(problemsOf(text)).toHaveLength(1);
   });
 });
+
+it("names at most 5 errors of the syntax of a file: the later ones follow from the first", () => {
+  const problems = problemsOf(`cluster: *\n${"log: { level: info }\n".repeat(50)}`);
+  expect(problems.slice(0, 2).map(describeProblem)).toEqual([
+    "  (YAML) (line 1): Alias cannot be an empty string",
+    "  (YAML) (line 3): Map keys must be unique",
+  ]);
+  expect(problems).toHaveLength(5);
+});
+
+it.each(["!!set { log }", "!!omap [log: { level: info }]", "log: !!set { level }"])(
+  "refuses %s, whose keys would be ignored",
+  (text) => {
+    expect(problemsOf(text).length).toBeGreaterThan(0);
+  },
+);
 
 describe("the configuration", () => {
   it("is complete without a file", () => {
