@@ -1,16 +1,12 @@
 import { Option, type Command } from "commander";
 import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
-import { sum } from "../domain/exact/units.ts";
-import { periodOf } from "../domain/period.ts";
 import type { Policy } from "../domain/policy/policy.ts";
-import { chargeOnDemand, type OnDemandCharges } from "../processors/ledger/charging/on-demand.ts";
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
-import type { StoreClient } from "../runtime/store/client.ts";
-import { groupLines, type Bill, type BillLine } from "../scenarios/bill.ts";
-import { billOf } from "../scenarios/lines.ts";
+import type { Bill } from "../scenarios/bill.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
+import { computeBill, createProgress } from "./on-demand-bill.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 
@@ -20,9 +16,6 @@ interface Options {
   readonly config?: string;
   readonly format: (typeof BILL_FORMATS)[number];
 }
-
-/** The shortest interval between two progress messages. */
-const TOLD_EVERY_MILLIS = 1_000;
 
 /** Adds `gpu-ledger bill`: the bill of a month under any policy of the configuration, kept or not. */
 export function addBill(program: Command, context: CommandContext): void {
@@ -45,7 +38,10 @@ export function addBill(program: Command, context: CommandContext): void {
         const bills = new Map<string, Bill>();
         for (const policy of policies) {
           const showProgress = createProgress(policy.name, (text) => context.stderr.write(text));
-          bills.set(policy.name, await compute(store, ledger, { policy, period, by, onProgress: showProgress }));
+          bills.set(
+            policy.name,
+            await computeBill(store, ledger, { policy, span: period, by, onProgress: showProgress }),
+          );
         }
         const { currency } = ledger.book;
         context.stdout.write(printBills(bills, { currency, by, format: options.format }));
@@ -62,46 +58,4 @@ function policiesOf({ policies }: Ledger, names: readonly string[]): readonly Po
     if (policy !== undefined) return policy;
     throw new CommandError(`--policy ${name}: must be one of: ${policies.map((one) => one.name).join(", ")}`, 2);
   });
-}
-
-/** Adds up charges one by one. Only the groups of the bill are in memory. */
-async function compute(
-  store: StoreClient,
-  ledger: Ledger,
-  of: {
-    readonly policy: Policy;
-    readonly period: { readonly from: number; readonly until: number };
-    readonly by: readonly string[];
-    readonly onProgress: (progress: OnDemandCharges) => void;
-  },
-): Promise<Bill> {
-  const { policy, period, by, onProgress } = of;
-  // A group with a priced part would hide its unpriced part.
-  const kept = by.includes("unpriced") ? by : [...by, "unpriced"];
-  let lines: readonly BillLine[] = [];
-  for await (const progress of chargeOnDemand(store, ledger, policy, period)) {
-    const [breach] = progress.breaches;
-    if (breach !== undefined)
-      throw new CommandError(
-        `charges of ${breach.node}/${breach.slot} are not exact: ${breach.what} is ${breach.found}, expected ${breach.expected}`,
-      );
-    const booked = progress.charges.map((charge) => ({
-      ...charge,
-      billingPeriod: periodOf(charge.fromMillis).from,
-      corrects: "",
-    }));
-    lines = groupLines([...lines, ...billOf(booked).lines], kept);
-    onProgress(progress);
-  }
-  return { lines, total: sum(lines.flatMap(({ cost }) => cost ?? [])) };
-}
-
-/** Creates a function that writes the progress from time to time. */
-function createProgress(policy: string, write: (text: string) => void): (progress: OnDemandCharges) => void {
-  let toldAt = performance.now();
-  return ({ done, of }) => {
-    if (performance.now() - toldAt < TOLD_EVERY_MILLIS) return;
-    toldAt = performance.now();
-    write(`${policy}: ${done} of ${of} hours\n`);
-  };
 }

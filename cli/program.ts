@@ -28,6 +28,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["explain", async () => (await import("./explain.ts")).addExplain],
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["report", async () => (await import("./report.ts")).addReport],
+  ["advise", async () => (await import("./advise.ts")).addAdvise],
   ["bill", async () => (await import("./bill.ts")).addBill],
   ["close", async () => (await import("./close.ts")).addClose],
   ["statement", async () => (await import("./statement.ts")).addStatement],

@@ -189,6 +189,7 @@ export function ledgerOf(config: WrittenLedger): Ledger {
   };
 }
 
-function writtenBook({ pricesFile, currency: given = DEFAULT_CURRENCY, ...config }: WrittenLedger): WrittenBook {
+/** Returns the price book of a configuration as it was written, here or in its own file. */
+export function writtenBook({ pricesFile, currency: given = DEFAULT_CURRENCY, ...config }: WrittenLedger): WrittenBook {
   return pricesFile ?? bookIn({ ...config, currency: given });
 }

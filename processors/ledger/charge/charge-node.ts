@@ -149,7 +149,8 @@ function attributionOf(rules: OwnerRules, { holders, machine }: UsageHour, claim
   return attribution;
 }
 
-function subjectOf(holder: UsageHolder, machine: UsageMachine): OwnerSubject {
+/** Returns the fields of a holder on a machine that rules of owners read. */
+export function subjectOf(holder: UsageHolder, machine: UsageMachine): OwnerSubject {
   return {
     namespace: holder.namespace,
     workload: holder.workload,

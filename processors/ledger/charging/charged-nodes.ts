@@ -15,25 +15,34 @@ export async function* chargedNodes(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
   rules: Rules,
+  change?: ChangeUsage,
 ): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
   if (cluster === FLEET) {
     yield* fleetNodes(store, windowStart, rules);
     return;
   }
-  yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
+  yield* chargedUsage(
+    readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }),
+    rules,
+    change,
+  );
 }
 
 /** Usage rows in portions, from the store or from the meter. */
 type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
 
+/** Returns the usage of a node in an hour as the usage of one node or several, to charge it as it would have been. */
+export type ChangeUsage = (hours: readonly UsageHour[]) => readonly (readonly UsageHour[])[];
+
 /** Yields the charges of nodes whose rows come sorted by node, slot and time, before anything is spread. */
 export async function* chargedUsage(
   portions: Portions,
   rules: Rules,
+  change: ChangeUsage = (hours) => [hours],
 ): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
   let charged = 0;
   for await (const hours of nodesOf(portions)) {
-    yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
+    for (const ofNode of change(hours)) yield { node: ofNode[0]!.node, charged: chargeNode(ofNode, rules) };
     charged += 1;
     if (charged % NODES_AT_A_STRETCH === 0) await setImmediate();
   }

@@ -2,7 +2,7 @@ import type { Charge } from "../../../domain/charge/charge.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { ChargeRules } from "./charge-window.ts";
-import { chargedNodes } from "./charged-nodes.ts";
+import { chargedNodes, type ChangeUsage } from "./charged-nodes.ts";
 import { spreadHour } from "./reservations.ts";
 import { FLEET } from "./fleet-hours.ts";
 import { breachesOf, type Breach } from "../charge/invariant.ts";
@@ -22,7 +22,7 @@ export interface OnDemandCharges {
 
 /**
  * Yields the charges of a span, milliseconds since the epoch, under any policy, kept or not. They come from the published usage and the
- * given prices and owners, hour by hour of each cluster. Charges that are spread over days or the span come last. Nothing is stored. A
+ * given prices and owners, hour by hour of each cluster, as it was or as `change` makes it. Charges that are spread over days or the span come last. Nothing is stored. A
  * spread over a period is done over the span. Fails with a `StoreError`.
  */
 export async function* chargeOnDemand(
@@ -30,6 +30,7 @@ export async function* chargeOnDemand(
   { book, owners, energy }: Omit<ChargeRules, "policies">,
   policy: Policy,
   span: { readonly from: number; readonly until: number },
+  change?: ChangeUsage,
 ): AsyncGenerator<OnDemandCharges> {
   const rules = { prices: createNodePrices(book), owners, policies: [policy], energy };
   const isHourly = policy.spread.window === "hour";
@@ -38,7 +39,7 @@ export async function* chargeOnDemand(
   for (const [index, window] of windows.entries()) {
     const charges: Charge[] = [];
     const breaches: Breach[] = [];
-    for await (const { node, charged } of chargedNodes(store, window, rules)) {
+    for await (const { node, charged } of chargedNodes(store, window, rules, change)) {
       const [ofNode] = charged.charges as [readonly Charge[]];
       breaches.push(...breachesOf(policy.name, node, charged, ofNode));
       for (const charge of ofNode) charges.push(charge);

@@ -1,0 +1,237 @@
+import { NO_ENERGY, type UsageClaim, type UsageSegment } from "../../../domain/allocation/segment.ts";
+import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
+import { modelMemoryMiB } from "../../../domain/gpu-model/names.ts";
+import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
+import { migProductOf } from "../../../domain/share/mig-product.ts";
+import type { OwnerRules } from "../../../domain/owner/compile.ts";
+import { teamOf } from "../../../domain/owner/owners.ts";
+import { subjectOf } from "../charge/charge-node.ts";
+import type { NodePrices } from "../charge/node-prices.ts";
+import type { Change, HolderMatch, OtherGpus, SmallerPart } from "../../../runtime/config/what-if.ts";
+import type { LeftBecause } from "./left.ts";
+
+/** A change of the past, prepared for the usage of many nodes and hours. */
+export interface AppliedChanges {
+  /**
+   * Returns the usage of a node in an hour as it would have been: the rows of the node, and of each GPU that would have been held instead, each
+   * as the rows of one node. Rows come sorted by slot and time, and go so.
+   */
+  apply(hours: readonly UsageHour[]): readonly (readonly UsageHour[])[];
+  /** The milliseconds of GPUs that the changes named and left as they were, by the reason. */
+  readonly left: ReadonlyMap<LeftBecause, number>;
+  /** The milliseconds of GPUs that the changes affected. */
+  readonly changedMillis: number;
+}
+
+/** The rules that {@link prepareChanges} uses. */
+export interface ChangeRules {
+  readonly owners: OwnerRules;
+  /** The prices of the other bill. */
+  readonly prices: NodePrices;
+  /** True if GPUs that nobody holds any more leave the fleet, so that they cost nothing. */
+  readonly freedLeave: boolean;
+}
+
+const PPM = 1_000_000n;
+
+/**
+ * Prepares changes. The first change that fits a holder counts. The work of a holder stays as measured, also on a smaller part or on another
+ * GPU: a change of its speed is not known.
+ */
+export function prepareChanges(changes: readonly Change[], rules: ChangeRules): AppliedChanges {
+  const left = new Map<LeftBecause, number>();
+  let changedMillis = 0;
+
+  function leave(because: LeftBecause, { segment }: UsageHour): undefined {
+    left.set(because, (left.get(because) ?? 0) + millisOf(segment));
+    return undefined;
+  }
+
+  /** Returns the change of a claim, if one fits and can be made. */
+  function changeOf(hour: UsageHour, index: number): Change | undefined {
+    const change = changes.find(({ where }) => isMeant(where, hour, index, rules.owners));
+    if (change === undefined || change.what === "release") return change;
+    const { claims, gpu } = hour.segment;
+    if (claims.length > 1 || claims[index]!.claim.held.what !== "whole") return leave("shared", hour);
+    const { memoryMaxMiB = 0 } = hour.telemetry[index] ?? {};
+    if (change.what === "resize") {
+      if ("mig" in change.to && profileOf(gpu, change.to.mig) === undefined) return leave("profile", hour);
+      const memory = memoryOfPart(gpu, change.to);
+      return memory !== undefined && memoryMaxMiB > memory ? leave("memory", hour) : change;
+    }
+    const memory = modelMemoryMiB(change.to.model);
+    if (memory !== undefined && memoryMaxMiB > memory * change.to.count) return leave("memory", hour);
+    return isPriced(otherHour(hour, index, change.to), rules.prices) ? change : leave("price", hour);
+  }
+
+  return {
+    left,
+    get changedMillis() {
+      return changedMillis;
+    },
+    apply(hours) {
+      const own: UsageHour[] = [];
+      const others: (readonly UsageHour[])[] = [];
+      for (const hour of hours) {
+        const ofClaims = hour.segment.claims.map((_, index) => changeOf(hour, index));
+        if (ofClaims.every((change) => change === undefined)) {
+          own.push(hour);
+          continue;
+        }
+        changedMillis += millisOf(hour.segment);
+        ofClaims.forEach((change, index) => {
+          if (change?.what === "move") others.push(rowsOf(otherHour(hour, index, change.to), change.to.count));
+        });
+        const changed = changedHour(hour, ofClaims);
+        if (changed.segment.claims.length > 0 || !rules.freedLeave) own.push(changed);
+      }
+      return own.length === 0 ? others : [own, ...others];
+    },
+  };
+}
+
+/** Returns the row of the GPU itself: without the released and moved claims, and with the smaller parts. */
+function changedHour(hour: UsageHour, ofClaims: readonly (Change | undefined)[]): UsageHour {
+  const kept = ofClaims.flatMap((change, index) =>
+    change === undefined || change.what === "resize" ? [{ change, index }] : [],
+  );
+  const { segment, holders, telemetry } = hour;
+  const only = kept[0]?.change?.what === "resize" ? kept[0].change.to : undefined;
+  const layout = only !== undefined && "mig" in only ? migLayout(only.mig) : segment.gpu.layout;
+  const claims = kept.map(({ change, index }) => {
+    const claim = segment.claims[index]!;
+    return change === undefined ? claim : smallerClaim(claim, segment, (change as Change & { what: "resize" }).to);
+  });
+  return {
+    ...hour,
+    segment: {
+      ...segment,
+      gpu: { ...segment.gpu, layout },
+      busyMillis: claims.length === 0 ? 0 : segment.busyMillis,
+      claims,
+    },
+    holders: kept.map(({ index }) => holders[index]!),
+    telemetry: kept.map(({ index }) => telemetry[index]!),
+  };
+}
+
+function migLayout(profile: string): UsageSegment["gpu"]["layout"] {
+  return { kind: "mig", instances: [{ id: "0", profile }] };
+}
+
+/** Returns a claim on a smaller part. Its work is the same, at most all of the part. */
+function smallerClaim({ claim, stage, measured }: UsageClaim, { gpu }: UsageSegment, to: SmallerPart): UsageClaim {
+  const covered = BigInt(measured.coveredMillis) * PPM;
+  if ("ppm" in to) {
+    const most = BigInt(measured.coveredMillis) * BigInt(to.ppm);
+    const activityAtClaimsPpmMillis = smaller(measured.activityPpmMillis, most);
+    const held = { what: "fraction", ppm: to.ppm } as const;
+    return { claim: { ...claim, held }, stage, measured: { ...measured, activityAtClaimsPpmMillis } };
+  }
+  const { computeSlices } = profileOf(gpu, to.mig)!;
+  const { product } = migProductOf(gpu.model, gpu.memoryMiB);
+  const ofPart = (measured.activityPpmMillis * BigInt(product.computeSlices)) / BigInt(computeSlices);
+  const activity = smaller(ofPart, covered);
+  return {
+    claim: { ...claim, held: { what: "instance", instance: "0" } },
+    stage,
+    measured: { ...measured, activityPpmMillis: activity, activityAtClaimsPpmMillis: activity },
+  };
+}
+
+/** Returns the MIG profile of a name that a GPU's model lists; undefined if it lists none, or if the model is unknown. */
+function profileOf({ model, memoryMiB }: UsageSegment["gpu"], profile: string) {
+  const { product, isAssumed } = migProductOf(model, memoryMiB);
+  return isAssumed ? undefined : product.profiles.find(({ name }) => name === profile);
+}
+
+/** Returns the memory of a smaller part in MiB; undefined if the GPU's memory is unknown. */
+function memoryOfPart(gpu: UsageSegment["gpu"], to: SmallerPart): number | undefined {
+  const whole = gpuMemoryOf(gpu)?.mib;
+  if (whole === undefined) return undefined;
+  if ("ppm" in to) return (whole * to.ppm) / Number(PPM);
+  const { product } = migProductOf(gpu.model, gpu.memoryMiB);
+  return (whole * profileOf(gpu, to.mig)!.memorySlices) / product.memorySlices;
+}
+
+/** Returns the row of the GPU that a holder would have held instead: a machine of its own, with the same holder and the same work. */
+function otherHour(hour: UsageHour, index: number, to: OtherGpus): UsageHour {
+  const { node, slot, segment, machine, holders, telemetry } = hour;
+  const { appearedAt, since } = machine;
+  const { model, count, instanceType, region = machine.region, zone = machine.zone, pool } = to;
+  const { capacityType = machine.capacityType } = to;
+  const other: UsageMachine = {
+    appearedAt,
+    since,
+    delivered: count,
+    ...definedOnly({ instanceType, region, zone, pool, capacityType }),
+    labels: {},
+  };
+  const memoryMiB = modelMemoryMiB(model);
+  return {
+    ...hour,
+    node: `${node}/${slot} as ${model}`,
+    slot: 0,
+    gpuKey: "",
+    machine: other,
+    segment: {
+      ...segment,
+      gpu: { model, ...(memoryMiB === undefined ? {} : { memoryMiB }), layout: { kind: "whole" } },
+      unavailableBecause: "",
+      isCordoned: false,
+      energy: NO_ENERGY,
+      claims: [segment.claims[index]!],
+    },
+    holders: [holders[index]!],
+    telemetry: [telemetry[index]!],
+  };
+}
+
+function rowsOf(hour: UsageHour, count: number): readonly UsageHour[] {
+  return Array.from({ length: count }, (_, slot) => ({ ...hour, slot }));
+}
+
+/** Returns true if a price per GPU-hour counts for all of a row. A price of a whole node would depend on the other GPUs of the node. */
+function isPriced({ cluster, node, machine, segment }: UsageHour, prices: NodePrices): boolean {
+  const of = { cluster, node, model: segment.gpu.model, machine };
+  return prices
+    .pieces(of, segment.fromMillis, segment.untilMillis)
+    .every(({ price }) => price?.entry.per === "gpu-hour");
+}
+
+function isMeant(where: HolderMatch, hour: UsageHour, index: number, owners: OwnerRules): boolean {
+  const holder = hour.holders[index]!;
+  const { cluster, node, machine, segment } = hour;
+  const values = {
+    cluster,
+    node,
+    namespace: holder.namespace,
+    workload: holder.workload,
+    kind: holder.workloadKind,
+    type: holder.type,
+    pod: holder.name,
+    queue: holder.queue,
+    pool: machine.pool ?? "",
+    model: segment.gpu.model ?? "",
+    instanceType: machine.instanceType ?? "",
+  };
+  return Object.entries(where).every(([field, pattern]) => {
+    const value =
+      field === "team"
+        ? teamOf(owners, subjectOf(holder, machine), segment.fromMillis).value
+        : values[field as keyof typeof values];
+    return pattern === undefined || pattern.fits(value);
+  });
+}
+
+function millisOf({ fromMillis, untilMillis }: UsageSegment): number {
+  return untilMillis - fromMillis;
+}
+
+function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+function definedOnly<Of extends object>(of: Of): { [Key in keyof Of]: NonNullable<Of[Key]> } {
+  return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined)) as never;
+}
