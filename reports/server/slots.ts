@@ -81,7 +81,10 @@ export function createSlots({ atOnce, ofCaller, waiting: most }: SlotLimits): Sl
       caller.waiting.add(begin);
       fill();
     });
+    let isReleased = false;
     return () => {
+      if (isReleased) return;
+      isReleased = true;
       taken -= 1;
       caller.running -= 1;
       forgetIdle(name, caller);
@@ -110,7 +113,8 @@ export function createSlots({ atOnce, ofCaller, waiting: most }: SlotLimits): Sl
         yield* items(held);
       } finally {
         held.removeEventListener("abort", release);
-        if (!held.aborted) release();
+        // The signal can be aborted between the turn and the listener.
+        release();
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import Fastify, { type FastifyInstance, type FastifyRequest, type RawServerDefault } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RawServerDefault } from "fastify";
 import type { Logger } from "pino";
 import { createTlsServers, type PortTls } from "../tls/port-tls.ts";
 
@@ -90,6 +90,8 @@ export async function startStatusServer(
     await server.close();
   }
   server.server.maxConnections = MOST_CONNECTIONS;
+  server.addHook("onRequest", endWithConnection);
+  server.addHook("onSend", forbidStoring);
   views.guard.guardRoutes(server);
   server.get("/healthz", () => "ok\n");
   server.get("/readyz", async (request, reply) => {
@@ -131,6 +133,26 @@ export async function startStatusServer(
   const { port: taken } = server.server.address() as AddressInfo;
   const shown = host.includes(":") ? `[${host}]` : host;
   return { url: `${tlsServers === undefined ? "http" : "https"}://${shown}:${taken}`, stop };
+}
+
+/**
+ * Ends an answer when its connection ends. Node ends only the answer that is being sent. Those of further requests, which the client has sent
+ * without waiting, would be made for nobody.
+ */
+async function endWithConnection({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Promise<void> {
+  const end = (): void => {
+    if (raw.destroyed) return;
+    raw.destroy();
+    raw.emit("close");
+  };
+  // A client can send any number of requests at once.
+  socket.setMaxListeners(0).once("close", end);
+  raw.once("close", () => socket.off("close", end));
+}
+
+/** Forbids the storing of an answer without a rule of its own, because it can have figures or cookies. */
+async function forbidStoring(_: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (!reply.hasHeader("cache-control")) void reply.header("cache-control", "no-store");
 }
 
 function splitAddress(listen: string): { host: string; port: number } {

@@ -105,4 +105,24 @@ describe("slots", () => {
     await slots.iterate("a", items, { signal: never, mostMillis: 20 }).next();
     expect(await slots.run("b", () => Promise.resolve("ran"), never)).toBe("ran");
   });
+
+  it("are free again if the reader of items leaves in the moment of its turn", async () => {
+    const slots = createSlots({ atOnce: 1, ofCaller: 1, waiting: 5 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    async function* items() {
+      yield 1;
+      await Promise.resolve();
+    }
+    const held = slots.iterate("a", items, { signal: first.signal, mostMillis: 60_000 });
+    await held.next();
+    const waiting = slots.iterate("b", items, { signal: second.signal, mostMillis: 60_000 });
+    const answer = waiting.next();
+    await settled();
+    // Both at once, as when two requests of one connection end.
+    first.abort();
+    second.abort();
+    await answer;
+    await waiting.return(undefined);
+    expect(await slots.run("c", () => Promise.resolve("ran"), AbortSignal.timeout(1_000))).toBe("ran");
+  });
 });

@@ -41,6 +41,36 @@ it.each([{ network: "10.0.0.0/33" }, { network: "everybody" }, { network: "10.0.
   },
 );
 
+it("an answer may not be stored, unless its route allows that", async () => {
+  const server = await startStatusServer("127.0.0.1:0", VIEWS, pino({ level: "silent" }), (routes) => {
+    routes.get("/file", (_, reply) => reply.header("cache-control", "public, max-age=60").send("file"));
+  });
+  servers.push(server);
+  const ruleOf = async (path: string): Promise<string | null> =>
+    (await fetch(`${server.url}${path}`)).headers.get("cache-control");
+  expect(await ruleOf("/metrics")).toBe("no-store");
+  expect(await ruleOf("/nothing")).toBe("no-store");
+  expect(await ruleOf("/file")).toBe("public, max-age=60");
+});
+
+it("all answers of a connection end with it, also those that wait behind the first", async () => {
+  const [asked, ended]: [string[], string[]] = [[], []];
+  const server = await startStatusServer("127.0.0.1:0", VIEWS, pino({ level: "silent" }), (routes) => {
+    routes.get("/slow/:name", ({ url }, reply) => {
+      asked.push(url);
+      reply.raw.once("close", () => ended.push(url));
+      return new Promise(() => {});
+    });
+  });
+  servers.push(server);
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  const names = Array.from({ length: 20 }, (_, number) => `/slow/${number}`);
+  socket.write(names.map((name) => `GET ${name} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(""));
+  await expect.poll(() => asked, { interval: 20 }).toEqual(names);
+  socket.destroy();
+  await expect.poll(() => ended.toSorted(), { interval: 20 }).toEqual(names.toSorted());
+});
+
 describe("a client that is too slow, or one of too many", () => {
   async function listening(): Promise<{ readonly port: number; readonly url: string }> {
     const server = await startStatusServer("127.0.0.1:0", VIEWS, pino({ level: "silent" }), (routes) => {
