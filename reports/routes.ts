@@ -54,7 +54,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const signIn = options.people?.signIn;
   await prepareServer(server, { logger, requestsPerMinute, signIn, problemPage: pages.problem });
   const record = recordAudit(store, now);
-  if (signIn !== undefined) addSignIn(server, signIn, record);
+  if (signIn !== undefined) addSignIn(server, signIn, { record, logger });
   const ledgerVersions = createLedgerVersions(
     store,
     () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`,

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock } from "../../runtime/clock.ts";
+import { systemClock, type Clock } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertRecords } from "../../runtime/store/schema/records.ts";
 import { DAY_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
@@ -40,8 +40,41 @@ export interface AccessTrail {
   refused(reason: string, details: AccessEntry["details"]): void;
 }
 
-/** The most entries of refused tokens in a minute, so that a flood of wrong tokens does not fill the store. */
-const REFUSED_A_MINUTE = 60;
+/** The most entries in a minute that strangers cause, so that a flood of wrong tokens or of failed sign-ins does not fill the store. */
+const STRANGERS_A_MINUTE = 60;
+
+/**
+ * Returns a function that adds entries which strangers cause. If there are many in a minute, the rest is counted, and the next entry has
+ * their number. It never fails: an entry that cannot be added is logged.
+ */
+export function strangersTrail(
+  record: RecordAudit,
+  logger: Logger,
+  { monotonicMillis }: Pick<Clock, "monotonicMillis"> = systemClock,
+): RecordAudit {
+  let minute = { at: -Infinity, entries: 0 };
+  let unrecorded = 0;
+  return async ({ details, ...entry }) => {
+    const now = monotonicMillis();
+    if (now - minute.at >= MINUTE_MILLIS) minute = { at: now, entries: 0 };
+    minute.entries += 1;
+    if (minute.entries > STRANGERS_A_MINUTE) {
+      unrecorded += 1;
+      return;
+    }
+    const more = unrecorded;
+    unrecorded = 0;
+    const all = more === 0 ? details : { ...details, unrecordedBefore: more };
+    try {
+      await record({ ...entry, details: all });
+    } catch (error) {
+      logger.warn({ err: error, what: entry.what }, NOT_STORED);
+      unrecorded += more + 1;
+    }
+  };
+}
+
+const NOT_STORED = "an entry of the audit trail was not stored";
 
 /** Creates the trail of a process. Another process, or this one after a restart, can record the same token on the same day again. */
 export function createAccessTrail(
@@ -51,14 +84,7 @@ export function createAccessTrail(
   const { clock, logger } = of;
   let day = 0;
   const usedToday = new Set<string>();
-  let minute = { at: -Infinity, entries: 0 };
-  let unrecorded = 0;
-
-  const add = (entry: AccessEntry, onFailure: () => void): void =>
-    void record(entry).catch((error: unknown) => {
-      logger.warn({ err: error, what: entry.what }, "an entry of the audit trail was not stored");
-      onFailure();
-    });
+  const recordRefused = strangersTrail(record, logger, clock);
 
   return {
     used(name, address) {
@@ -67,20 +93,13 @@ export function createAccessTrail(
       day = today;
       if (usedToday.has(name)) return;
       usedToday.add(name);
-      add({ who: name, what: "token used", subject: name, details: { address } }, () => usedToday.delete(name));
+      record({ who: name, what: "token used", subject: name, details: { address } }).catch((error: unknown) => {
+        logger.warn({ err: error, what: "token used" }, NOT_STORED);
+        usedToday.delete(name);
+      });
     },
     refused(reason, details) {
-      const now = clock.monotonicMillis();
-      if (now - minute.at >= MINUTE_MILLIS) minute = { at: now, entries: 0 };
-      minute.entries += 1;
-      if (minute.entries > REFUSED_A_MINUTE) {
-        unrecorded += 1;
-        return;
-      }
-      const more = unrecorded;
-      unrecorded = 0;
-      const all = more === 0 ? details : { ...details, unrecordedBefore: more };
-      add({ who: "", what: "access refused", subject: reason, details: all }, () => (unrecorded += more + 1));
+      void recordRefused({ who: "", what: "access refused", subject: reason, details });
     },
   };
 }

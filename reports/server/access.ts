@@ -30,6 +30,9 @@ export interface Access {
   isOperator(request: Admitted): Promise<boolean>;
 }
 
+/** The longest path in the log and the audit trail. Strangers choose it. */
+const LONGEST_PATH = 200;
+
 const PROBLEMS = {
   401: "not-authenticated",
   403: "not-allowed",
@@ -93,7 +96,7 @@ export function createAccess(of: {
       return answer.viewer;
     }
     const { status, message, reason, tokenId, cause } = answer.refusal;
-    const path = url.split("?")[0]!;
+    const path = url.split("?")[0]!.slice(0, LONGEST_PATH);
     if (isLogged) {
       logger.info({ reason, tokenId, err: cause, address: ip, path }, "a request was refused");
       if (tokenId !== undefined) trail?.refused(reason, { tokenId, address: ip, path });

@@ -52,6 +52,8 @@ const ANSWER_SECONDS = 10;
 const CLOCK_SECONDS = 300;
 const MOST_GROUPS = 5_000;
 const LONGEST_NAME = 200;
+/** The longest code of OAuth 2.0 and OpenID Connect has 26 characters. */
+const LONGEST_CODE = 60;
 
 /**
  * Creates the client of an issuer: authorization code flow with PKCE (RFC 7636), with `state`, `nonce` and the issuer identification of RFC
@@ -182,6 +184,11 @@ function authenticationOf(metadata: oidc.ServerMetadata, secret: string | undefi
   return methods.includes("client_secret_basic") ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret);
 }
 
+/** Returns the error code of an answer as it may be shown and kept. The browser brings the answer, so its text can be anything. */
+function shortOf(code: string): string {
+  return code.replaceAll(/[^\x20-\x7e]/g, "").slice(0, LONGEST_CODE);
+}
+
 /** Throws the {@link SignInError} of an error. */
 function failed(error: unknown): never {
   if (error instanceof SignInError) throw error;
@@ -196,5 +203,5 @@ function failed(error: unknown): never {
     error instanceof oidc.ResponseBodyError || error instanceof oidc.AuthorizationResponseError ? error.error : "";
   throw isAway
     ? new SignInError("issuer-away", `the issuer does not answer: ${why}`, { cause: error })
-    : new SignInError("refused", [why, detail].filter((text) => text !== "").join(": "), { cause: error });
+    : new SignInError("refused", [why, shortOf(detail)].filter((text) => text !== "").join(": "), { cause: error });
 }

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
 import { z } from "zod";
 import { LOGOUT_COOKIE } from "../access/credentials.ts";
-import type { RecordAudit } from "../access/audit.ts";
+import { strangersTrail, type RecordAudit } from "../access/audit.ts";
 import { Problem } from "../server/problem.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 import { CALLBACK_PATH, SignInError } from "./issuer.ts";
@@ -19,8 +20,13 @@ const answered = z.object({ state: z.string().max(LONGEST_NEXT).catch("") });
  * Adds `/sign-in`, which sends a browser to the issuer, and the path to which the issuer sends it back. After that the browser has the cookie
  * of a session and goes to the page that it asked for. Fails with a {@link Problem} that has the reason.
  */
-export function addSignIn(server: FastifyInstance, signIn: SignIn, record: RecordAudit): void {
+export function addSignIn(
+  server: FastifyInstance,
+  signIn: SignIn,
+  { record, logger }: { readonly record: RecordAudit; readonly logger: Logger },
+): void {
   const { issuer, sessions, publicUrl } = signIn;
+  const [recordFailed, recordRefused] = [strangersTrail(record, logger), strangersTrail(record, logger)];
   // Each request makes this server ask the issuer.
   const hidden = {
     schema: { hide: true },
@@ -46,7 +52,7 @@ export function addSignIn(server: FastifyInstance, signIn: SignIn, record: Recor
       const { name, subject } = person;
       const details = { ...from, subject };
       if (!signIn.hasRole(person)) {
-        await record({ who: name, what: "sign-in refused", subject: "no group has a role", details });
+        await recordRefused({ who: name, what: "sign-in refused", subject: "no group has a role", details });
         throw new Problem("not-allowed", `none of the groups of ${name} has access to this server`);
       }
       await record({ who: name, what: "signed in", subject: signIn.issuerOrigin, details });
@@ -54,19 +60,21 @@ export function addSignIn(server: FastifyInstance, signIn: SignIn, record: Recor
       return await reply.header("set-cookie", cookies).redirect(begun.next, 303);
     } catch (error) {
       if (error instanceof SignInError)
-        await record({ who: "", what: "sign-in failed", subject: error.message, details: from });
+        await recordFailed({ who: "", what: "sign-in failed", subject: error.message, details: from });
       return problemOf(error);
     }
   });
 }
 
-/** Returns a path of this server; `/` for an address of another server, one that browsers could read as such, or the sign-in itself. */
+/** Returns a path of this server; `/` for an address of another server, one that browsers could read as such, the sign-in itself, or a path that is too long. */
 function ownPath(next: string, publicUrl: string): string {
   if (!URL.canParse(next, publicUrl)) return "/";
   const url = new URL(next, publicUrl);
   const isOwn = url.origin === new URL(publicUrl).origin && next.startsWith("/") && !url.pathname.startsWith("//");
   const isSignIn = url.pathname === "/login" || url.pathname.startsWith("/sign-in");
-  return isOwn && !isSignIn ? `${url.pathname}${url.search}` : "/";
+  const path = `${url.pathname}${url.search}`;
+  // Other letters than those of ASCII become up to nine characters.
+  return isOwn && !isSignIn && path.length <= LONGEST_NEXT ? path : "/";
 }
 
 function problemOf(error: unknown): never {

@@ -1,6 +1,6 @@
 import pino from "pino";
 import { expect, it } from "vitest";
-import { createAccessTrail, type AccessEntry } from "../../../../reports/access/audit.ts";
+import { createAccessTrail, strangersTrail, type AccessEntry } from "../../../../reports/access/audit.ts";
 import { DAY_MILLIS, MINUTE_MILLIS } from "../../../../domain/time.ts";
 
 /** A trail whose entries are collected. The store is away while `isAway` is true. */
@@ -49,4 +49,14 @@ it("records at most 60 refused tokens in a minute, and the number of the others"
     ["revoked", { address: "10.0.0.1", unrecordedBefore: 40 }],
     ["revoked", { address: "10.0.0.1" }],
   ]);
+});
+
+it("counts an entry of a stranger that was not stored", async () => {
+  const entries: AccessEntry[] = [];
+  const failing = new Error("away");
+  const answers = [Promise.reject(failing), Promise.reject(failing), Promise.resolve()];
+  const record = strangersTrail((entry) => (entries.push(entry), answers.shift()!), pino({ level: "silent" }));
+  for (const subject of ["one", "two", "three"])
+    await record({ who: "", what: "sign-in failed", subject, details: { address: "10.0.0.1" } });
+  expect(entries.at(-1)).toMatchObject({ subject: "three", details: { unrecordedBefore: 2 } });
 });
