@@ -46,9 +46,9 @@ export function cookieOf(header: HeaderValue, cookie: string): string | undefine
   return values.length > 1 ? "malformed" : values[0];
 }
 
-/** Returns the names of the cookies of a request. */
-export function cookieNames(header: HeaderValue): readonly string[] {
-  return typeof header === "string" ? pairsOf(header).map(([name]) => name) : [];
+/** Returns the cookies of a request with their values. */
+export function cookiesOf(header: HeaderValue): readonly (readonly [name: string, value: string])[] {
+  return typeof header === "string" ? pairsOf(header) : [];
 }
 
 function pairsOf(header: string): readonly (readonly [name: string, value: string])[] {

@@ -4,8 +4,10 @@ import { ROLES, type Viewer } from "./viewer.ts";
 
 /** A person who has signed in. */
 export interface Person {
-  /** The name for logs, pages and limits. */
+  /** The name for logs and pages. */
   readonly name: string;
+  /** The unique and constant id, for limits and the audit trail. */
+  readonly subject: string;
   readonly groups: readonly string[];
 }
 
@@ -25,7 +27,7 @@ export function createGroupAccess(rules: readonly GroupRule[]): GroupAccess {
   const compiled = rules.map((rule) => ({ ...rule, pattern: readPattern(rule.group) as Pattern }));
   return {
     isKnown: (group) => compiled.some(({ pattern }) => pattern.fits(group)),
-    viewerOf({ name, groups }, now) {
+    viewerOf({ name, subject, groups }, now) {
       const fitting = compiled.filter(
         ({ from = -Infinity, until = Infinity, pattern }) =>
           from <= now && now < until && groups.some((group) => pattern.fits(group)),
@@ -33,7 +35,7 @@ export function createGroupAccess(rules: readonly GroupRule[]): GroupAccess {
       const role = ROLES.findLast((each) => fitting.some((rule) => rule.role === each));
       if (role === undefined) return undefined;
       const teams = [...new Set(fitting.flatMap((rule) => rule.teams))];
-      return { name, role, teams: role === "viewer" ? teams : "all" };
+      return { name, subject, role, teams: role === "viewer" ? teams : "all" };
     },
   };
 }

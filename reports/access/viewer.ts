@@ -4,8 +4,10 @@ export { ROLES, type Role };
 
 /** A reader of reports, with the teams that the reader may see. */
 export interface Viewer {
-  /** The name of the token, for logs and pages. */
+  /** The name of the token or the person, for logs and pages. */
   readonly name: string;
+  /** The unique and constant id of a person. Absent for a token. */
+  readonly subject?: string;
   readonly role: Role;
   /** At least one for the role `viewer`; all for the others. */
   readonly teams: readonly string[] | "all";

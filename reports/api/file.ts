@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { RecordAudit } from "../access/audit.ts";
+import { detailsOf } from "../server/asking.ts";
 
 /** A file that is sent while it is made. */
 export interface SentFile {
@@ -25,7 +26,7 @@ export async function sendFile(
   { record, logger }: { readonly record: RecordAudit; readonly logger: Logger },
 ): Promise<FastifyReply> {
   const who = request.viewer.name;
-  const details = { address: request.ip, file: name };
+  const details = { ...detailsOf(request), file: name };
   await record({ who, what: "export begun", subject, details });
   async function* sent(): AsyncGenerator<Uint8Array> {
     let size = 0;

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { RecordAudit } from "../access/audit.ts";
-import { callerOf, goneSignal, storeFor, type Asking } from "./asking.ts";
+import { callerOf, detailsOf, goneSignal, storeFor, type Asking } from "./asking.ts";
 import type { LedgerVersions } from "./ledger-version.ts";
 import type { Remembered } from "./remembered.ts";
 import { createSlots } from "./slots.ts";
@@ -83,6 +83,8 @@ export function createAnswers(parts: {
     make: (asking: Omit<Asking, "ledgerVersion">) => Promise<Body>,
   ): Promise<FastifyReply> {
     const { viewer } = request;
+    const caller = callerOf(request);
+    const gone = goneSignal(reply);
     const key = `${JSON.stringify(viewer)} ${request.url}`;
     const etag = `"${createHash("sha256").update(`${ledgerVersion} ${key}`).digest("base64url").slice(0, 22)}"`;
     void reply
@@ -96,21 +98,16 @@ export function createAnswers(parts: {
       headers = {},
       exported,
     } = await remembered.of(
-      { ledgerVersion, key, signal: goneSignal(reply) },
-      (signal) => {
-        const caller = callerOf(request);
-        return slots.run(
-          caller,
-          () => make({ viewer, caller, signal, store: storeFor(store, caller, signal) }),
-          signal,
-        );
-      },
+      { ledgerVersion, key, signal: gone },
+      (signal) =>
+        slots.run(caller, () => make({ viewer, caller, signal, store: storeFor(store, caller, signal) }), signal),
       (body) => body.bytes.length,
     );
     if (exported !== undefined) {
       const { subject, rows } = exported;
-      const details = { address: request.ip, bytes: bytes.length, isComplete: true, rows };
-      await record({ who: viewer.name, what: "export", subject, details });
+      const details = { ...detailsOf(request), bytes: bytes.length, isComplete: true, rows };
+      // In a slot too: an answer from memory costs nothing else, and a crowd of entries would delay the store for everybody.
+      await slots.run(caller, () => record({ who: viewer.name, what: "export", subject, details }), gone);
     }
     return reply.headers(headers).type(type).send(bytes);
   }

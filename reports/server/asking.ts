@@ -31,9 +31,18 @@ export function abortable(): AbortController {
   return controller;
 }
 
-/** Returns the name by which slots and quotas are counted: the name of the token, or the address if there are no tokens. */
-export function callerOf({ viewer, ip }: FastifyRequest): string {
-  return viewer === OPEN ? ip : viewer.name;
+/**
+ * Returns the name by which slots and quotas are counted: the name of the token, the subject of the person, or the address if there are no
+ * tokens. People can choose their names at some issuers, also the name of a token.
+ */
+export function callerOf({ viewer, ip }: Pick<FastifyRequest, "viewer" | "ip">): string {
+  if (viewer === OPEN) return ip;
+  return viewer.subject === undefined ? viewer.name : `person ${viewer.subject}`;
+}
+
+/** Returns the details of an export for the audit trail: the address, and the subject of a person, whose name is not unique. */
+export function detailsOf({ viewer, ip }: Pick<FastifyRequest, "viewer" | "ip">): Readonly<Record<string, string>> {
+  return { address: ip, ...(viewer.subject === undefined ? {} : { person: viewer.subject }) };
 }
 
 /** Returns the store for the queries of a caller. */

@@ -89,6 +89,6 @@ function proxyPeople({ from, userHeader, groupsHeader }: ProxySignInConfig) {
     if (typeof name !== "string" || name === "" || peer === undefined || !isTrusted(peer)) return undefined;
     const given = headers[groupsHeader.toLowerCase()] ?? "";
     const groups = [given].flat().flatMap((text) => text.split(",").map((group) => group.trim()));
-    return { name, groups: groups.filter((group) => group !== "") };
+    return { name, subject: name, groups: groups.filter((group) => group !== "") };
   };
 }

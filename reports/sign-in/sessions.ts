@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { SignInConfig } from "../../runtime/config/sign-in.ts";
-import { cookieNames, cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
+import { cookiesOf, cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
 import type { Person } from "../access/groups.ts";
 import { SignInError, type Begun, type SignedIn } from "./issuer.ts";
 import { createSealed } from "./sealed.ts";
@@ -34,10 +34,12 @@ const BEGUN_SECONDS = 600;
 const ID_TOKEN_SECONDS = 43_200;
 /** The most sign-ins that a browser has begun. */
 const MOST_BEGUN = 5;
+/** The most bytes of their cookies. Servers accept 16 KiB of headers, and a session has two cookies of up to 4 KB. */
+const MOST_BEGUN_BYTES = 6_000;
 /** Browsers ignore larger cookies. */
 const LONGEST_COOKIE = 3_900;
 
-const personForm = z.object({ name: z.string(), groups: z.array(z.string()) });
+const personForm = z.object({ name: z.string(), subject: z.string(), groups: z.array(z.string()) });
 const begunForm = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 const idTokenForm = z.object({ idToken: z.string() });
 
@@ -60,16 +62,18 @@ export function createSessions(config: SignInConfig, isKnown: (group: string) =>
   return {
     async begin(begun, next, cookies) {
       const text = await sealed.seal("sign-in", { ...begun, next }, BEGUN_SECONDS);
-      const others = cookieNames(cookies).filter((cookie) => cookie.startsWith(begunPrefix));
-      const ended = others.length < MOST_BEGUN ? [] : others.map(clear);
+      const others = cookiesOf(cookies).filter(([cookie]) => cookie.startsWith(begunPrefix));
+      const bytes = others.reduce((sum, [cookie, value]) => sum + cookie.length + value.length, text.length);
+      const hasRoom = others.length < MOST_BEGUN && bytes <= MOST_BEGUN_BYTES;
+      const ended = hasRoom ? [] : others.map(([cookie]) => clear(cookie));
       return [...ended, setCookie(begunCookie(begun.state), text, { isHttps, seconds: BEGUN_SECONDS })];
     },
     async begunWith(cookies, state) {
       const text = cookieOf(cookies, begunCookie(state));
       return text === undefined ? undefined : sealed.open("sign-in", text, begunForm);
     },
-    async start({ name: person, groups, idToken }, { state }) {
-      const content = { name: person, groups: groups.filter(isKnown) };
+    async start({ name: person, subject, groups, idToken }, { state }) {
+      const content = { name: person, subject, groups: groups.filter(isKnown) };
       const text = await sealed.seal("session", content, seconds);
       if (text.length > LONGEST_COOKIE)
         throw new SignInError("refused", `${person} has too many groups that rules name: ${content.groups.length}`);

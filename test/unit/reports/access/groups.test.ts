@@ -8,15 +8,22 @@ const access = createGroupAccess([
   { group: "/fin-(eu|us)/", role: "finance", teams: [], from: APRIL },
   { group: "admins", role: "administrator", teams: [] },
 ]);
-const seen = (groups: readonly string[], at = APRIL - 1) => access.viewerOf({ name: "ann", groups }, at);
+const seen = (groups: readonly string[], at = APRIL - 1) =>
+  access.viewerOf({ name: "ann", subject: "u-ann", groups }, at);
 
 it("gives a person the teams of all rules that fit, and the highest role", () => {
   expect(seen(["/gpu-ledger/vision", "ml-research"])).toEqual({
     name: "ann",
+    subject: "u-ann",
     role: "viewer",
     teams: ["vision", "nlp"],
   });
-  expect(seen(["/gpu-ledger/vision", "admins"])).toEqual({ name: "ann", role: "administrator", teams: "all" });
+  expect(seen(["/gpu-ledger/vision", "admins"])).toEqual({
+    name: "ann",
+    subject: "u-ann",
+    role: "administrator",
+    teams: "all",
+  });
 });
 
 it("gives what a rule gives from its start to before its end", () => {
