@@ -31,6 +31,7 @@ export async function addLogin(server: FastifyInstance, { access, page, signIn }
   const open = { schema: { hide: true } };
   server.get("/login", open, (request, reply) => send(request, reply));
   server.post("/login", open, async (request, reply) => {
+    refuseOtherSites(request);
     const { token } = form.parse(request.body);
     const { host } = request.headers;
     let viewer: Viewer;
@@ -49,10 +50,22 @@ export async function addLogin(server: FastifyInstance, { access, page, signIn }
     const isHttps = request.protocol === "https";
     return reply.header("set-cookie", loginCookie(token.trim(), { isHttps })).redirect("/", 303);
   });
-  server.post("/logout", open, async ({ headers }, reply) => {
+  server.post("/logout", open, async (request, reply) => {
+    refuseOtherSites(request);
+    const { headers } = request;
     const ended = [...(signIn?.sessions.end() ?? []), LOGOUT_COOKIE];
     return reply.header("set-cookie", ended).redirect((await issuerLogOut(signIn, headers.cookie)) ?? "/login", 303);
   });
+}
+
+/**
+ * Fails with a {@link Problem} if the form is on a page of another site. Such a page could log a browser in with a token of its own, so that
+ * a person reads the figures of another viewer, or log it out. Browsers send the header to servers with TLS or on this machine.
+ */
+function refuseOtherSites({ headers }: FastifyRequest): void {
+  const site = headers["sec-fetch-site"];
+  if (site === "cross-site" || site === "same-site")
+    throw new Problem("not-allowed", "the form was on a page of another site: open this server's own page");
 }
 
 /** Returns the address that ends the session at the issuer too; undefined without one, or while the issuer is away. */

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToken } from "../../reports/access/tokens.ts";
@@ -81,6 +82,18 @@ describe("the ports of the program, with tokens in force", () => {
     return fetch(`${servers.get(name)!.url}${path}`, { ...init, headers, redirect: "manual" });
   };
 
+  const AS_VIEWER = (): string => `Authorization: Bearer ${tokens["viewer"]}\r\n`;
+
+  /** Sends a text as it is. Returns the answers when the server has closed the connection, or after a second without an answer. */
+  async function sentRaw(name: Port["name"], text: string): Promise<string> {
+    const socket = connect(Number(new URL(servers.get(name)!.url).port), "127.0.0.1");
+    socket.setTimeout(1_000, () => socket.end());
+    socket.write(text);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  }
+
   /** The path of a file in a folder of the table. */
   async function pathOf(name: Port["name"], route: string): Promise<string> {
     if (!route.endsWith("*")) return route;
@@ -147,6 +160,57 @@ describe("the ports of the program, with tokens in force", () => {
       path.slice(0, 80),
       expect.toSatisfy((code: number) => [200, 400, 422].includes(code)),
     ]);
+  });
+
+  it.each([
+    "//metrics",
+    "/%6detrics",
+    "/METRICS",
+    "/metrics/",
+    "/metrics;x",
+    "/metrics%00",
+    "/assets/../metrics",
+    "/assets/%2e%2e/metrics",
+    "/metrics/..;/metrics",
+    "/api/v1/docs/static/..%2f..%2f..%2fpackage.json",
+    "http://127.0.0.1/metrics",
+  ])("show no metrics and no file to a viewer at %s", async (path) => {
+    const answer = await sentRaw(
+      "server",
+      `GET ${path} HTTP/1.1\r\nHost: x\r\n${AS_VIEWER()}Connection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 40[34] /);
+  });
+
+  it.each([
+    ["both lengths", "Content-Length: 4\r\nTransfer-Encoding: chunked"],
+    ["two lengths", "Content-Length: 4\r\nContent-Length: 0"],
+    ["an unknown encoding", "Transfer-Encoding: xchunked"],
+    ["a blank before the colon", "Transfer-Encoding : chunked"],
+    ["a folded header", "X-One: a\r\n b\r\nContent-Length: 0"],
+    ["headers of 20 KB", `X-One: ${"a".repeat(20_000)}`],
+  ])("answer once, and hide no second request, for a request with %s", async (_, header) => {
+    const second = `GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const answer = await sentRaw("server", `POST /login HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n0\r\n\r\n${second}`);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([expect.stringMatching(/ 4(00|31)$/)]);
+  });
+
+  it("do not upgrade a connection, and trace no request", async () => {
+    const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==";
+    for (const start of [`GET /metrics HTTP/1.1\r\n${upgrade}`, "TRACE /metrics HTTP/1.1\r\nConnection: close"]) {
+      const answer = await sentRaw("server", `${start}\r\nHost: x\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    }
+  });
+
+  it("cut a long path in the audit trail", async () => {
+    await ask("server", `/${"p".repeat(12_000)}`, "a wrong token");
+    const longest = async () => {
+      const [row] = await store.query<{ n: string }>("SELECT max(length(details)) AS n FROM audit");
+      return Number(row!.n);
+    };
+    await expect.poll(longest).toBeGreaterThan(200);
+    expect(await longest()).toBeLessThan(500);
   });
 
   it.each([

@@ -252,6 +252,48 @@ server:
     expect((await browser.open(url)).response.status).toBe(200);
   });
 
+  it("keeps a browser's cookies small enough for a request, however long the pages are that it asks for", async () => {
+    for (const sign of ["a", "a", "a", "\u00e9"]) {
+      const next = encodeURIComponent(`/team?team=${sign.repeat(1_900)}`);
+      await browser.open(`${url}/sign-in?next=${next}`, { until: ({ origin }) => origin === issuer.url });
+    }
+    expect(cookies().length).toBeLessThan(8_000);
+    expect((await browser.open(`${url}/team?team=vision`)).response.status).toBe(200);
+  });
+
+  it("keeps an invented error of an answer short and without control characters, in the audit trail too", async () => {
+    const { url: callback } = await browser.open(url, { until: isCallback });
+    const state = callback.searchParams.get("state")!;
+    const error = "x%1b%5b31m".repeat(500);
+    const { response } = await browser.open(
+      `${url}/sign-in/callback?error=${error}&state=${state}&iss=${encodeURIComponent(issuer.url)}`,
+    );
+    expect(response.status).toBe(400);
+    const { subject } = (await lastEntry()) as { subject: string };
+    expect(subject).toMatch(/^[\x20-\x7e]{10,200}$/);
+  });
+
+  it.each(["cross-site", "same-site"])("lets no %s page log a browser in or out", async (site) => {
+    const headers = { "sec-fetch-site": site, "content-type": "application/x-www-form-urlencoded" };
+    for (const path of ["login", "logout"]) {
+      const answer = await fetch(`${url}/${path}`, {
+        method: "POST",
+        redirect: "manual",
+        headers,
+        body: `token=${token}`,
+      });
+      expect([path, answer.status, answer.headers.getSetCookie()]).toEqual([path, 403, []]);
+    }
+    const own = { ...headers, "sec-fetch-site": "same-origin" };
+    const answer = await fetch(`${url}/login`, {
+      method: "POST",
+      redirect: "manual",
+      headers: own,
+      body: `token=${token}`,
+    });
+    expect(answer.headers.getSetCookie()).toHaveLength(1);
+  });
+
   it("refuses more groups than a cookie can have, with the reason", async () => {
     issuer.account = {
       ...ANN,
