@@ -124,8 +124,8 @@ export function describeProblem({ key, line, value, allowed, isUnknownKey }: Fil
 
 /** Words in the keys of secrets, of hashes, and of texts that can contain a password. */
 const SECRET_KEY = /pass|token|secret|key|credential|auth|sha256|hash|bearer|dsn|webhook/i;
-/** A user with a password in an address, or the content of a PEM file, which can be a private key. */
-const SECRET_TEXT = /\/\/[^/\s]*:[^/\s]*@|-----BEGIN/;
+/** A user with a password in an address, with any signs in it, or the content of a PEM file, which can be a private key. */
+const SECRET_TEXT = /:.*@|-----BEGIN/s;
 
 /** Returns the value of a key for a message: only a number, a truth value, or a text that cannot be a secret. */
 function shownValue(key: string, value: unknown): string {

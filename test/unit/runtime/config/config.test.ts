@@ -66,6 +66,11 @@ describe("durations and sizes", () => {
     "server: { metricsToken: !hunter2 [x] }",
     'server: { metricsToken: "\\Uhunter2" }',
     "%hunter2 x\n---\nserver: { metricsToken: [x] }",
+    "server:\n  metricsToken: | hunter2",
+    "server:\n  metricsToken: '\\' hunter2",
+    "collector: { jobs: [{ name: a, targets: ['http://u:with/slash-hunter2@host:port'] }] }",
+    "collector: { jobs: [{ name: a, http: [{ url: 'htp://u:with blank hunter2@host' }] }] }",
+    "collector: { jobs: [{ name: a, http: [{ url: 'htp://hunter2@host' }] }] }",
   ])("prints no secret of %j in its errors", (text) => {
     const described = problemsOf(text.replace("kafka: hunter2", "kafka: [hunter2]"), { SECRET: "hunter2" });
     expect(described.length).toBeGreaterThan(0);
