@@ -10,6 +10,7 @@ import { checkLedger } from "./check/ledger.ts";
 import { checkPort } from "./check/port.ts";
 import { checkStorage } from "./check/storage.ts";
 import { CommandError, type CommandContext } from "./context.ts";
+import { readable } from "./table.ts";
 
 /** Adds `gpu-ledger check`: tries every connection and permission of the configuration, and prints the results. */
 export function addCheck(program: Command, context: CommandContext): void {
@@ -23,7 +24,7 @@ export function addCheck(program: Command, context: CommandContext): void {
       for await (const { ok, what, answer } of checks(config, path)) {
         tried += 1;
         if (!ok) failed += 1;
-        context.stdout.write(`${ok ? "ok  " : "FAIL"}  ${what}: ${answer}\n`);
+        context.stdout.write(readable(`${ok ? "ok  " : "FAIL"}  ${what}: ${answer}\n`));
       }
       if (failed > 0) throw new CommandError(`${failed} of ${tried} checks failed`);
     });

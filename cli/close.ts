@@ -13,6 +13,7 @@ import { rulesOfConfig } from "../services/ledger-rules.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 import { whoRuns } from "./who.ts";
+import { readable } from "./table.ts";
 
 interface Options {
   readonly config?: string;
@@ -44,7 +45,9 @@ export function addClose(program: Command, context: CommandContext): void {
       const store = await openStore(config);
       try {
         const { closed: _, ...report } = await closePeriod(store, request, setting, Date.now());
-        context.stdout.write(`${options.format === "json" ? JSON.stringify(report, null, 2) : closeText(report)}\n`);
+        context.stdout.write(
+          `${options.format === "json" ? JSON.stringify(report, null, 2) : readable(closeText(report))}\n`,
+        );
       } catch (error) {
         if (error instanceof CloseError) throw new CommandError(error.message);
         throw error;

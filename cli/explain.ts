@@ -12,6 +12,7 @@ import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
+import { readable } from "./table.ts";
 
 interface Options {
   readonly config?: string;
@@ -54,7 +55,7 @@ export function addExplain(program: Command, context: CommandContext): void {
         const text =
           options.format === "json"
             ? JSON.stringify(explanation, null, 2)
-            : explanationText(explanation, ledger.book.currency);
+            : readable(explanationText(explanation, ledger.book.currency));
         context.stdout.write(`${text}\n`);
       } finally {
         await store.close();

@@ -11,7 +11,7 @@ import { looksLikeObjects } from "../collectors/kubernetes/manifest.ts";
 import { gpuKey } from "../domain/device.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { renderObjects } from "./inspect-kubernetes.ts";
-import { renderTable } from "./table.ts";
+import { readable, renderTable } from "./table.ts";
 
 interface InspectOptions {
   readonly format: string;
@@ -43,7 +43,9 @@ export function addInspect(program: Command, context: CommandContext): void {
       if (url === undefined && looksLikeObjects(page.toString("utf8", 0, 65_536))) {
         const objects = inspectObjects(page.toString("utf8"));
         const shown =
-          options.format === "json" ? JSON.stringify({ source, ...objects }, null, 2) : renderObjects(objects);
+          options.format === "json"
+            ? JSON.stringify({ source, ...objects }, null, 2)
+            : readable(renderObjects(objects));
         context.stdout.write(`${shown}\n`);
         return;
       }
@@ -59,7 +61,7 @@ export function addInspect(program: Command, context: CommandContext): void {
       const text =
         options.format === "json"
           ? JSON.stringify({ source, ...(node === undefined ? {} : { node }), ...inspection }, null, 2)
-          : render(inspection, node);
+          : readable(render(inspection, node));
       context.stdout.write(`${text}\n`);
       if (inspection.devices.length === 0)
         throw new CommandError(`${source}: the page has no GPU: it may not be the page of a GPU exporter`);

@@ -8,6 +8,7 @@ import { StoreError } from "../runtime/store/store-error.ts";
 import { ListenError } from "../runtime/telemetry/server.ts";
 import { PlainHttpError, TlsError } from "../runtime/tls/tls-error.ts";
 import { CommandError, errorText, type CommandContext } from "./context.ts";
+import { readable } from "./table.ts";
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -73,16 +74,16 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
       } catch (error) {
         if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
         if (error instanceof ConfigError) {
-          context.stderr.write(`${error.message}\n`);
+          context.stderr.write(`${readable(error.message)}\n`);
           return 2;
         }
         if (error instanceof CommandError) {
-          context.stderr.write(`gpu-ledger: ${error.message}\n`);
+          context.stderr.write(`gpu-ledger: ${readable(error.message)}\n`);
           return error.exitCode;
         }
         // An error from outside is not a bug: it is printed as a sentence without a stack trace.
         if (OUTSIDE.some((kind) => error instanceof kind)) {
-          context.stderr.write(`gpu-ledger: ${errorText(error)}\n`);
+          context.stderr.write(`gpu-ledger: ${readable(errorText(error))}\n`);
           return 1;
         }
         throw error;

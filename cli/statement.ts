@@ -8,6 +8,7 @@ import { CommandError, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
+import { readable } from "./table.ts";
 
 interface Options {
   readonly config?: string;
@@ -37,7 +38,9 @@ export function addStatement(program: Command, context: CommandContext): void {
         const month = await readStatements(store, { period, policy, where }, ledger.book.currency);
         if (team !== undefined && month.statements.length === 0)
           throw new CommandError(`${team} has no charges in ${period.name}`);
-        context.stdout.write(`${format === "json" ? JSON.stringify(month, null, 2) : statementsText(month)}\n`);
+        context.stdout.write(
+          `${format === "json" ? JSON.stringify(month, null, 2) : readable(statementsText(month))}\n`,
+        );
       } finally {
         await store.close();
       }

@@ -24,7 +24,16 @@ export function renderTable(header: readonly string[], given: readonly (readonly
 }
 
 function withoutControls(cell: string): string {
-  return cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`);
+  return cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, codeOf);
+}
+
+/** Returns a text as a terminal may show it: line breaks and tabs stay, and other characters as in {@link renderTable} are codes. */
+export function readable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]|\p{Cf}/gu, codeOf);
+}
+
+function codeOf(sign: string): string {
+  return `\\u{${sign.codePointAt(0)!.toString(16)}}`;
 }
 
 function width(cell: string): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderTable } from "../../../cli/table.ts";
+import { readable, renderTable } from "../../../cli/table.ts";
 
 describe("a text table", () => {
   it("has columns as wide as their widest cell, texts to the left and numbers to the right", () => {
@@ -49,5 +49,9 @@ describe("a text table", () => {
   it("shows characters that control a terminal as their codes", () => {
     const text = renderTable(["who"], [["\u001b]0;title\u0007ann\r\u202egnp\u009b2J"]]);
     expect(text.split("\n")[1]).toBe("\\u{1b}]0;title\\u{7}ann\\u{d}\\u{202e}gnp\\u{9b}2J");
+  });
+
+  it("is not the only text without control characters: line breaks and tabs of other texts stay", () => {
+    expect(readable("a\tb\n\u001b[2J\u009b2J\r\u202ec")).toBe("a\tb\n\\u{1b}[2J\\u{9b}2J\\u{d}\\u{202e}c");
   });
 });
