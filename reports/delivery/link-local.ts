@@ -3,7 +3,8 @@ import { BlockList, isIP } from "node:net";
 
 /**
  * Addresses that only the machine or its neighbors reach: link-local ones (RFC 3927, RFC 4291), which have the metadata services of AWS,
- * Azure, Google Cloud and others, and the metadata services with other addresses (AWS over IPv6, Alibaba Cloud, Oracle Cloud).
+ * Azure, Google Cloud and others, and the metadata services with other addresses (AWS and Google Cloud over IPv6, Alibaba Cloud, Oracle
+ * Cloud, Azure's WireServer).
  */
 const LINK_LOCAL = new BlockList();
 LINK_LOCAL.addSubnet("169.254.0.0", 16, "ipv4");
@@ -11,6 +12,8 @@ LINK_LOCAL.addSubnet("fe80::", 10, "ipv6");
 LINK_LOCAL.addAddress("fd00:ec2::254", "ipv6");
 LINK_LOCAL.addAddress("100.100.100.200", "ipv4");
 LINK_LOCAL.addAddress("192.0.0.192", "ipv4");
+LINK_LOCAL.addAddress("fd20:ce::254", "ipv6");
+LINK_LOCAL.addAddress("168.63.129.16", "ipv4");
 
 /** The code of the error of {@link lookupElsewhere}. */
 export const LINK_LOCAL_CODE = "ELINKLOCAL";
