@@ -21,7 +21,8 @@ export const signIn = (sources: ConfigSources) =>
     clientId: text("the id of the client at the issuer").describe("The id of this program at the issuer."),
     clientSecret: secret(sources).optional().describe("The client's secret. Default: none, for a public client."),
     publicUrl: safeAddress
-      .transform((url) => url.replace(/\/+$/, ""))
+      .refine((url) => new URL(url).pathname === "/", { error: "an address without a path" })
+      .transform((url) => new URL(url).origin)
       .describe("The address of this server in browsers. The redirect URI is this address with /sign-in/callback."),
     scopes: list(text("a scope"))
       .default(["openid", "profile", "email"])
