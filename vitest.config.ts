@@ -36,7 +36,7 @@ const REAL_PARTS = {
 
 /**
  * Sizes of tests: unit (no server), quick (unit and integration, with real parts), rounds and full (all rounds of the former;
- * chaos, whole systems), mutation (with full), week and soak (by hand).
+ * chaos, whole systems), mutation and alone (with full, one after the other), week and soak (by hand).
  */
 export default defineConfig({
   test: {
@@ -90,6 +90,18 @@ export default defineConfig({
           include: ["test/mutation/**/*.test.ts"],
           testTimeout: 7_200_000,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...REAL_PARTS,
+          // Measurements that other tests would disturb.
+          name: "alone",
+          include: ["test/alone/**/*.test.ts"],
+          fileParallelism: false,
+          testTimeout: 600_000,
+          sequence: { groupOrder: 6 },
         },
       },
       {
