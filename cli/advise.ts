@@ -4,6 +4,7 @@ import { readDimensions } from "../domain/charge/dimension.ts";
 import type { PriceBook } from "../domain/price/book.ts";
 import { readBook } from "../domain/price/read.ts";
 import { createNodePrices } from "../processors/ledger/charge/node-prices.ts";
+import { nodesToRemove } from "../processors/ledger/what-if/fewer-nodes.ts";
 import { prepareChanges, type AppliedChanges } from "../processors/ledger/what-if/apply.ts";
 import { readSpan } from "../reports/question/span.ts";
 import { ledgerOf, writtenBook, type Ledger } from "../runtime/config/ledger.ts";
@@ -40,13 +41,16 @@ export function addAdvise(program: Command, context: CommandContext): void {
       const ledger = ledgerOf(config);
       const whatIf = readFile(options.whatIf);
       const other = otherLedger(ledger, config, whatIf, options.whatIf);
-      const changes = prepareChanges(whatIf.changes, {
-        owners: ledger.owners,
-        prices: createNodePrices(other.book),
-        freedLeave: whatIf.freed === "leave",
-      });
       const store = await openStore(config);
       try {
+        const ofNodes = whatIf.changes.filter((change) => change.what === "remove");
+        const ofHolders = whatIf.changes.filter((change) => change.what !== "remove");
+        const changes = prepareChanges(ofHolders, {
+          owners: ledger.owners,
+          prices: createNodePrices(other.book),
+          freedLeave: whatIf.freed === "leave",
+          isRemoved: await nodesToRemove(store, ofNodes, span),
+        });
         const bill = (name: string, of: Ledger, change?: AppliedChanges["apply"]) => {
           const onProgress = createProgress(name, (text) => context.stderr.write(text));
           return computeBill(store, of, { policy: of.policies[0], span, by: [...by, "state"], change, onProgress });

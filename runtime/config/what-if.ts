@@ -32,6 +32,19 @@ const where = z
     error: "at least one field of the holders, such as { team: vision }",
   });
 
+/** The fields of a node that a change can name. */
+const nodes = z
+  .strictObject({
+    cluster: pattern.optional(),
+    node: pattern.optional(),
+    pool: pattern.optional(),
+    model: pattern.optional(),
+    instanceType: pattern.optional(),
+  })
+  .refine((fields) => Object.keys(fields).length > 0, {
+    error: "at least one field of the nodes, such as { pool: a }",
+  });
+
 const ONE_GPU = 1_000_000;
 
 const part = z.union(
@@ -54,7 +67,7 @@ const gpus = z.strictObject({
   capacityType: oneOf("on-demand", "spot", "reserved", "owned").optional(),
 });
 
-const FORM = "one of { release }, { resize, to: { mig } | { fraction } }, { move, to: { model } }";
+const FORM = "one of { release }, { resize, to: { mig } | { fraction } }, { move, to: { model } }, { remove, nodes }";
 
 const change = z.union(
   [
@@ -62,6 +75,9 @@ const change = z.union(
     z
       .strictObject({ resize: where, to: part })
       .transform((of) => ({ what: "resize", where: of.resize, to: of.to }) as const),
+    z
+      .strictObject({ remove: nodes, nodes: whole(1, 100_000) })
+      .transform((of) => ({ what: "remove", where: of.remove, nodes: of.nodes }) as const),
     z.strictObject({ move: where, to: gpus }).transform((of) => ({ what: "move", where: of.move, to: of.to }) as const),
   ],
   { error: FORM },
@@ -72,10 +88,10 @@ const whatIf = z.strictObject({
   changes: list(change)
     .default([])
     .superRefine((changes, context) => {
-      const texts = changes.map((each) => textOf(each.where));
+      const texts = changes.map((each) => `${each.what === "remove"} ${textOf(each.where)}`);
       texts.forEach((each, index) => {
         if (texts.indexOf(each) === index) return;
-        const message = "a change for other holders than those of an earlier change, which counts";
+        const message = "a change for others than those of an earlier change, which counts";
         context.addIssue({ code: "custom", path: [index], message });
       });
     }),
@@ -87,11 +103,17 @@ const whatIf = z.strictObject({
 /** A change of the past, as a file has it. `ppm` is a part of a GPU in parts per million. */
 export type WhatIf = z.output<typeof whatIf>;
 
-/** One change of the usage: holders would have held nothing, a smaller part of their GPUs, or other GPUs. */
-export type Change = WhatIf["changes"][number];
+/** One change of the past. */
+type Change = WhatIf["changes"][number];
+
+/** Fewer nodes: of those that match, the ones with the least held GPU-time. */
+export type NodeChange = Change & { readonly what: "remove" };
+
+/** A change of holders: they would have held nothing, a smaller part of their GPUs, or other GPUs. */
+export type HolderChange = Exclude<Change, NodeChange>;
 
 /** The holders that a change is for: each given field matches. */
-export type HolderMatch = Change["where"];
+export type HolderMatch = HolderChange["where"];
 
 /** The smaller part of a GPU that a holder would have held. */
 export type SmallerPart = (Change & { readonly what: "resize" })["to"];
@@ -106,7 +128,7 @@ export function readWhatIf(
   return readYaml(content, whatIf, { unknownKey: "no such key; see docs/advice.md" });
 }
 
-function textOf(fields: HolderMatch): string {
+function textOf(fields: Change["where"]): string {
   const texts = Object.entries(fields).map(([field, given]) => `${field} ${given?.text}`);
   return JSON.stringify(texts.toSorted((one, other) => (one < other ? -1 : 1)));
 }

@@ -48,6 +48,16 @@ const SCENARIO = {
   policies: POLICIES,
 };
 
+/** The same beside two free nodes for 4 h: 2 × 4 × 0.80 = 6.40 more, 35.20 in all. */
+const WITH_FREE_NODES = {
+  ...SCENARIO,
+  nodes: [
+    ...SCENARIO.nodes,
+    { name: "gpu-b", model: "NVIDIA-L4", gpus: 1, pool: "small" },
+    { name: "gpu-c", model: "NVIDIA-L4", gpus: 1, pool: "small" },
+  ],
+};
+
 interface Compared {
   readonly was: { readonly total: string; readonly free: string };
   readonly otherwise: { readonly total: string; readonly free: string; readonly unpricedGpuHours: string };
@@ -65,31 +75,32 @@ describe("gpu-ledger advise --what-if", () => {
   const embedded = sharedStore();
   let folder: CommandFolder;
   let config: string;
-  let store: StoreClient;
+  let stores: readonly StoreClient[];
   let files = 0;
 
   beforeAll(async () => {
     folder = createCommandFolder();
-    const { username, password } = embedded.user;
-    config = folder.write("gpu-ledger.yaml", {
-      prices: PRICES,
-      policies: POLICIES,
-      store: { kind: "clickhouse", database: "advise", clickhouse: { url: embedded.url, username, password } },
-    });
-    store = await createTestDatabase("advise");
-    await playAs(store, "prod", readScenario(JSON.stringify(SCENARIO), "the test"));
+    config = configOf("advise");
+    stores = [await createTestDatabase("advise"), await createTestDatabase("advise_nodes")];
+    await playAs(stores[0]!, "prod", readScenario(JSON.stringify(SCENARIO), "the test"));
+    await playAs(stores[1]!, "prod", readScenario(JSON.stringify(WITH_FREE_NODES), "the test"));
   }, 120_000);
   afterAll(async () => {
-    await store.close();
+    for (const store of stores) await store.close();
     await folder.dispose();
   });
 
+  function configOf(database: string): string {
+    const { username, password } = embedded.user;
+    const store = { kind: "clickhouse", database, clickhouse: { url: embedded.url, username, password } };
+    return folder.write(`${database}.yaml`, { prices: PRICES, policies: POLICIES, store });
+  }
   const run = (change: object, ...args: readonly string[]) => {
     const file = folder.write(`what-if-${(files += 1)}.yaml`, change);
     return folder.call(["advise", "2026-03", "--what-if", file, "--config", config, ...args]);
   };
-  async function compared(change: object): Promise<Compared> {
-    const { code, stdout } = await run(change, "--format", "json");
+  async function compared(change: object, ...args: readonly string[]): Promise<Compared> {
+    const { code, stdout } = await run(change, "--format", "json", ...args);
     expect(code).toBe(0);
     return JSON.parse(stdout) as Compared;
   }
@@ -148,6 +159,19 @@ describe("gpu-ledger advise --what-if", () => {
     expect(costs(await compared({ changes: two }))["vision"]).toBe("6.4");
   });
 
+  it("charges fewer nodes, for the hours in which nobody holds them", async () => {
+    const ofNodes = (change: object) => compared(change, "--config", configOf("advise_nodes"));
+    expect((await ofNodes({})).otherwise.total).toBe("35.2");
+    const one = await ofNodes({ changes: [{ remove: { pool: "small" }, nodes: 1 }] });
+    expect(one).toMatchObject({ otherwise: { total: "32" }, changedGpuHours: 4, left: {} });
+    const all = await ofNodes({ changes: [{ remove: { node: "*" }, nodes: 9 }] });
+    expect(all).toMatchObject({ otherwise: { total: "28.8" }, changedGpuHours: 8, left: { held: 8 } });
+    const empty = await ofNodes({
+      changes: [{ release: { namespace: "*" } }, { remove: { model: "*A100*" }, nodes: 1 }],
+    });
+    expect(empty.otherwise.total).toBe("6.4");
+  });
+
   it("charges by another policy, and by other prices", async () => {
     // By usage, vision pays 0.75 × 14.40, nlp 0.25 × 7.20, and the platform the rest of 28.80.
     expect(costs(await compared({ policy: "by-usage" }))).toEqual({ vision: "10.8", nlp: "1.8", platform: "16.2" });
@@ -198,6 +222,7 @@ The changes affected 2 GPU-hours.
       "an earlier change",
     ],
     [{ changes: [{ resize: { team: "a" }, to: { fraction: 2 } }] }, "changes[0] (line 1)"],
+    [{ changes: [{ remove: { team: "a" }, nodes: 1 }] }, "changes[0] (line 1)"],
     [{ policy: "unknown" }, 'policy: "unknown" is not one of: default, by-usage'],
     [{ prices: [{ per: "gpu-hour" }] }, "prices.0"],
     [{ price: [] }, "price (line 1): no such key; see docs/advice.md"],

@@ -7,7 +7,7 @@ import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import { teamOf } from "../../../domain/owner/owners.ts";
 import { subjectOf } from "../charge/charge-node.ts";
 import type { NodePrices } from "../charge/node-prices.ts";
-import type { Change, HolderMatch, OtherGpus, SmallerPart } from "../../../runtime/config/what-if.ts";
+import type { HolderChange, HolderMatch, OtherGpus, SmallerPart } from "../../../runtime/config/what-if.ts";
 import type { LeftBecause } from "./left.ts";
 
 /** A change of the past, prepared for the usage of many nodes and hours. */
@@ -30,6 +30,8 @@ export interface ChangeRules {
   readonly prices: NodePrices;
   /** True if GPUs that nobody holds any more leave the fleet, so that they cost nothing. */
   readonly freedLeave: boolean;
+  /** Returns true for a node that leaves the fleet for the hours in which nobody holds any of its GPUs. */
+  readonly isRemoved: (cluster: string, node: string) => boolean;
 }
 
 const PPM = 1_000_000n;
@@ -38,7 +40,7 @@ const PPM = 1_000_000n;
  * Prepares changes. The first change that fits a holder counts. The work of a holder stays as measured, also on a smaller part or on another
  * GPU: a change of its speed is not known.
  */
-export function prepareChanges(changes: readonly Change[], rules: ChangeRules): AppliedChanges {
+export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRules): AppliedChanges {
   const left = new Map<LeftBecause, number>();
   let changedMillis = 0;
 
@@ -48,7 +50,7 @@ export function prepareChanges(changes: readonly Change[], rules: ChangeRules): 
   }
 
   /** Returns the change of a claim, if one fits and can be made. */
-  function changeOf(hour: UsageHour, index: number): Change | undefined {
+  function changeOf(hour: UsageHour, index: number): HolderChange | undefined {
     const change = changes.find(({ where }) => isMeant(where, hour, index, rules.owners));
     if (change === undefined || change.what === "release") return change;
     const { claims, gpu } = hour.segment;
@@ -85,13 +87,21 @@ export function prepareChanges(changes: readonly Change[], rules: ChangeRules): 
         const changed = changedHour(hour, ofClaims);
         if (changed.segment.claims.length > 0 || !rules.freedLeave) own.push(changed);
       }
-      return own.length === 0 ? others : [own, ...others];
+      const [first] = own;
+      if (first === undefined) return others;
+      if (!rules.isRemoved(first.cluster, first.node)) return [own, ...others];
+      if (own.some(({ segment }) => segment.claims.length > 0)) {
+        for (const hour of own) leave("held", hour);
+        return [own, ...others];
+      }
+      for (const { segment } of own) changedMillis += millisOf(segment);
+      return others;
     },
   };
 }
 
 /** Returns the row of the GPU itself: without the released and moved claims, and with the smaller parts. */
-function changedHour(hour: UsageHour, ofClaims: readonly (Change | undefined)[]): UsageHour {
+function changedHour(hour: UsageHour, ofClaims: readonly (HolderChange | undefined)[]): UsageHour {
   const kept = ofClaims.flatMap((change, index) =>
     change === undefined || change.what === "resize" ? [{ change, index }] : [],
   );
@@ -100,7 +110,9 @@ function changedHour(hour: UsageHour, ofClaims: readonly (Change | undefined)[])
   const layout = only !== undefined && "mig" in only ? migLayout(only.mig) : segment.gpu.layout;
   const claims = kept.map(({ change, index }) => {
     const claim = segment.claims[index]!;
-    return change === undefined ? claim : smallerClaim(claim, segment, (change as Change & { what: "resize" }).to);
+    return change === undefined
+      ? claim
+      : smallerClaim(claim, segment, (change as HolderChange & { what: "resize" }).to);
   });
   return {
     ...hour,

@@ -3,6 +3,7 @@ export const LEFT = {
   shared: "the holder has only a part of its GPU",
   memory: "the holder used more memory than the smaller part, or the other GPUs, have",
   profile: "the GPU has no such MIG profile",
+  held: "the node was held in that hour, or a part of it",
   price: "no price per GPU-hour is known for the other GPU",
 } as const;
 
