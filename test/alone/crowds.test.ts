@@ -20,7 +20,7 @@ const MOST_SLOWER = 2;
 /** The permitted delay of an insert. A processor inserts every 8 s, so its rows are as fresh as before. */
 const MOST_LATER_MILLIS = 250;
 /** Other programs can disturb a measurement. */
-const TRIES = 3;
+const TRIES = 5;
 
 /** Publishes hours with many lines of many teams. */
 async function bookHours(store: StoreClient): Promise<void> {
