@@ -38,6 +38,16 @@ describe("slots", () => {
     expect(await Promise.all(all)).toHaveLength(7);
   });
 
+  it("are given to the fewest running works before the longest wait", async () => {
+    const slots = createSlots({ atOnce: 3, ofCaller: 3, waiting: 10 });
+    const { started, work, end } = createWorks();
+    const all = ["a1", "a2", "b1", "a3", "b2"].map((name) => slots.run(name[0]!, work(name), never));
+    await end("b1");
+    expect(started).toEqual(["a1", "a2", "b1", "b2"]);
+    await end("a1", "a2", "b2", "a3");
+    expect(await Promise.all(all)).toHaveLength(5);
+  });
+
   it("are kept free for others by the limit of one caller", async () => {
     const slots = createSlots({ atOnce: 2, ofCaller: 1, waiting: 10 });
     const { started, work, end } = createWorks();
