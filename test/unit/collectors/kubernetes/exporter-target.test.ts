@@ -1,10 +1,11 @@
+import { isIPv6, SocketAddress } from "node:net";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { targetOf, type ExporterPod } from "../../../../collectors/kubernetes/exporter-target.ts";
 import { rounds } from "../../../support/rounds.ts";
 
 const ASKED = { namespaces: ["monitoring"], scheme: "http", port: 9400, path: "/metrics" };
-const IPS = ["10.0.0.7", "fd00::7", "127.0.0.1"];
+const IPS = ["10.0.0.7", "fd00::7", "::10.0.0.8", "127.0.0.1"];
 
 /** Pieces of addresses that could redirect a request, in any order. */
 const piece = fc.constantFrom(
@@ -17,6 +18,11 @@ const hostile = fc.oneof(
   fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join("")),
   fc.string(),
 );
+
+/** Returns an address in its one form: `::10.0.0.8` and `::a00:8` are the same. */
+function addressOf(text: string): string {
+  return new SocketAddress({ address: text, family: isIPv6(text) ? "ipv6" : "ipv4" }).address;
+}
 
 function podOf(annotations: Readonly<Record<string, string>>, podIP: string, namespace: string): ExporterPod {
   return {
@@ -45,7 +51,7 @@ it("a pod is asked at its own address by a port and a path, or not at all, for a
         const url = new URL(outcome.url);
         expect(namespace).toBe("monitoring");
         expect(url.protocol).toBe("http:");
-        expect(url.hostname.replace(/^\[|\]$/g, "")).toBe(podIP);
+        expect(addressOf(url.hostname.replace(/^\[|\]$/g, ""))).toBe(addressOf(podIP));
         expect(Number(url.port === "" ? 80 : url.port)).toBe(Number(annotations["prometheus.io/port"] ?? 9400));
         expect([url.username, url.password, url.search, url.hash]).toEqual(["", "", "", ""]);
       },
