@@ -1,16 +1,44 @@
 import { z } from "zod";
+import { readWeekHours, WEEK_HOURS_FORM } from "../../domain/advice/week-hours.ts";
 import { readPattern, type Pattern } from "../../domain/owner/pattern.ts";
+import { instant } from "./instant.ts";
 import { list, oneOf, text, whole } from "./words.ts";
 import { readYaml, type FileProblem } from "./yaml.ts";
 
-const pattern = text("a name, a glob such as vision-*, or a regular expression between slashes").transform(
-  (given, context): Pattern => {
-    const read = readPattern(given);
-    if (!("allowed" in read)) return read;
-    context.addIssue({ code: "custom", message: read.allowed });
-    return z.NEVER;
-  },
-);
+/** A pattern or several, of which one must fit. */
+type Patterns = Pick<Pattern, "text" | "fits">;
+
+const NAME = "a name, a glob such as vision-*, a regular expression between slashes, or a list of these";
+
+const pattern = z
+  .union([text(NAME), z.array(z.string()).min(1)], { error: NAME })
+  .transform((given, context): Patterns => {
+    const patterns: Pattern[] = [];
+    for (const each of typeof given === "string" ? [given] : given) {
+      const read = readPattern(each);
+      if (!("allowed" in read)) {
+        patterns.push(read);
+        continue;
+      }
+      context.addIssue({ code: "custom", message: read.allowed });
+      return z.NEVER;
+    }
+    const [first] = patterns;
+    if (patterns.length === 1) return first!;
+    const names = new Set(patterns.filter(({ kind }) => kind === "exact").map((each) => each.text));
+    const others = patterns.filter(({ kind }) => kind !== "exact");
+    return {
+      text: JSON.stringify(patterns.map((each) => each.text)),
+      fits: (name) => names.has(name) || others.some((each) => each.fits(name)),
+    };
+  });
+
+const weekHours = text(WEEK_HOURS_FORM).transform((given, context) => {
+  const read = readWeekHours(given);
+  if (read !== undefined) return read;
+  context.addIssue({ code: "custom", message: WEEK_HOURS_FORM });
+  return z.NEVER;
+});
 
 /** The fields of a holder and its GPU that a change can name. */
 const where = z
@@ -22,15 +50,21 @@ const where = z
     kind: pattern.optional(),
     type: pattern.optional(),
     pod: pattern.optional(),
+    stage: pattern.optional(),
     queue: pattern.optional(),
     node: pattern.optional(),
+    gpu: pattern.optional(),
     pool: pattern.optional(),
     model: pattern.optional(),
     instanceType: pattern.optional(),
+    from: instant.optional(),
+    until: instant.optional(),
+    hours: weekHours.optional(),
   })
   .refine((fields) => Object.keys(fields).length > 0, {
     error: "at least one field of the holders, such as { team: vision }",
-  });
+  })
+  .transform(({ from = -Infinity, until = Infinity, hours, ...names }) => ({ names, from, until, hours }));
 
 /** The fields of a node that a change can name. */
 const nodes = z
@@ -43,7 +77,8 @@ const nodes = z
   })
   .refine((fields) => Object.keys(fields).length > 0, {
     error: "at least one field of the nodes, such as { pool: a }",
-  });
+  })
+  .transform((names) => ({ names }));
 
 const ONE_GPU = 1_000_000;
 
@@ -60,6 +95,7 @@ const part = z.union(
 const gpus = z.strictObject({
   model: text("a GPU model of the price book, such as NVIDIA-L4"),
   count: whole(1, 64).default(1),
+  nodeGpus: whole(1, 64).optional(),
   instanceType: text("an instance type").optional(),
   region: text("a region").optional(),
   zone: text("a zone").optional(),
@@ -128,7 +164,8 @@ export function readWhatIf(
   return readYaml(content, whatIf, { unknownKey: "no such key; see docs/advice.md" });
 }
 
-function textOf(fields: Change["where"]): string {
-  const texts = Object.entries(fields).map(([field, given]) => `${field} ${given?.text}`);
-  return JSON.stringify(texts.toSorted((one, other) => (one < other ? -1 : 1)));
+function textOf({ names, ...times }: HolderMatch | NodeChange["where"]): string {
+  const texts = Object.entries(names).map(([field, given]) => `${field} ${given?.text}`);
+  const { from, until, hours } = { from: 0, until: 0, hours: undefined, ...times };
+  return JSON.stringify([texts.toSorted((one, other) => (one < other ? -1 : 1)), from, until, [...(hours ?? [])]]);
 }

@@ -172,6 +172,24 @@ describe("gpu-ledger advise --what-if", () => {
     expect(empty.otherwise.total).toBe("6.4");
   });
 
+  it.each([
+    [{ pod: ["notebook-0", "another"] }, 2],
+    [{ stage: "running", gpu: "*" }, 6],
+    [{ gpu: "GPU-unknown" }, 0],
+    [{ namespace: "*", from: "2026-03-01T02:00:00Z" }, 3],
+    [{ namespace: "nlp", until: "2026-03-01T02:00:00Z" }, 1],
+    [{ namespace: "*", hours: "sun 1-3" }, 4],
+    [{ namespace: "*", hours: "sat" }, 0],
+  ])("releases the holders in %j", async (release, hours) => {
+    expect((await compared({ changes: [{ release }] })).changedGpuHours).toBe(hours);
+  });
+
+  it("charges a GPU of a node with several GPUs its part of the node's price", async () => {
+    // A node of 4 T4 costs 0.60 an hour, so each GPU 0.15: 4 h × 2 × 0.15 = 1.20.
+    const to = { model: "NVIDIA-T4", count: 2, nodeGpus: 4 };
+    expect(costs(await compared({ changes: [{ move: { team: "vision" }, to }] }))["vision"]).toBe("1.2");
+  });
+
   it("charges by another policy, and by other prices", async () => {
     // By usage, vision pays 0.75 × 14.40, nlp 0.25 × 7.20, and the platform the rest of 28.80.
     expect(costs(await compared({ policy: "by-usage" }))).toEqual({ vision: "10.8", nlp: "1.8", platform: "16.2" });
@@ -223,6 +241,8 @@ The changes affected 2 GPU-hours.
     ],
     [{ changes: [{ resize: { team: "a" }, to: { fraction: 2 } }] }, "changes[0] (line 1)"],
     [{ changes: [{ remove: { team: "a" }, nodes: 1 }] }, "changes[0] (line 1)"],
+    [{ changes: [{ release: { hours: "7" } }] }, "changes[0] (line 1)"],
+    [{ changes: [{ release: { from: "yesterday" } }] }, "changes[0] (line 1)"],
     [{ policy: "unknown" }, 'policy: "unknown" is not one of: default, by-usage'],
     [{ prices: [{ per: "gpu-hour" }] }, "prices.0"],
     [{ price: [] }, "price (line 1): no such key; see docs/advice.md"],

@@ -1,3 +1,4 @@
+import { weekHourOf } from "../../../domain/advice/week-hours.ts";
 import { NO_ENERGY, type UsageClaim, type UsageSegment } from "../../../domain/allocation/segment.ts";
 import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import { modelMemoryMiB } from "../../../domain/gpu-model/names.ts";
@@ -63,7 +64,7 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
     }
     const memory = modelMemoryMiB(change.to.model);
     if (memory !== undefined && memoryMaxMiB > memory * change.to.count) return leave("memory", hour);
-    return isPriced(otherHour(hour, index, change.to), rules.prices) ? change : leave("price", hour);
+    return isPriced(otherHour(hour, index, change.to), change.to, rules.prices) ? change : leave("price", hour);
   }
 
   return {
@@ -82,7 +83,7 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
         }
         changedMillis += millisOf(hour.segment);
         ofClaims.forEach((change, index) => {
-          if (change?.what === "move") others.push(rowsOf(otherHour(hour, index, change.to), change.to.count));
+          if (change?.what === "move") others.push(rowsOf(otherHour(hour, index, change.to), change.to));
         });
         const changed = changedHour(hour, ofClaims);
         if (changed.segment.claims.length > 0 || !rules.freedLeave) own.push(changed);
@@ -170,12 +171,12 @@ function memoryOfPart(gpu: UsageSegment["gpu"], to: SmallerPart): number | undef
 function otherHour(hour: UsageHour, index: number, to: OtherGpus): UsageHour {
   const { node, slot, segment, machine, holders, telemetry } = hour;
   const { appearedAt, since } = machine;
-  const { model, count, instanceType, region = machine.region, zone = machine.zone, pool } = to;
+  const { model, count, nodeGpus = count, instanceType, region = machine.region, zone = machine.zone, pool } = to;
   const { capacityType = machine.capacityType } = to;
   const other: UsageMachine = {
     appearedAt,
     since,
-    delivered: count,
+    delivered: Math.max(nodeGpus, count),
     ...definedOnly({ instanceType, region, zone, pool, capacityType }),
     labels: {},
   };
@@ -199,21 +200,33 @@ function otherHour(hour: UsageHour, index: number, to: OtherGpus): UsageHour {
   };
 }
 
-function rowsOf(hour: UsageHour, count: number): readonly UsageHour[] {
-  return Array.from({ length: count }, (_, slot) => ({ ...hour, slot }));
+/** Returns the rows of the other GPUs. They are the last GPUs of their node, because the first one has the node's own cost. */
+function rowsOf(hour: UsageHour, { count }: OtherGpus): readonly UsageHour[] {
+  const { delivered } = hour.machine;
+  return Array.from({ length: count }, (_, index) => ({ ...hour, slot: delivered - count + index }));
 }
 
-/** Returns true if a price per GPU-hour counts for all of a row. A price of a whole node would depend on the other GPUs of the node. */
-function isPriced({ cluster, node, machine, segment }: UsageHour, prices: NodePrices): boolean {
+/**
+ * Returns true if all of a row has a price per GPU-hour, or a price of a node with a known number of GPUs. Else a price of a node would
+ * depend on its other GPUs.
+ */
+function isPriced(
+  { cluster, node, machine, segment }: UsageHour,
+  { nodeGpus }: OtherGpus,
+  prices: NodePrices,
+): boolean {
   const of = { cluster, node, model: segment.gpu.model, machine };
   return prices
     .pieces(of, segment.fromMillis, segment.untilMillis)
-    .every(({ price }) => price?.entry.per === "gpu-hour");
+    .every(({ price }) => price !== undefined && (price.entry.per === "gpu-hour" || nodeGpus !== undefined));
 }
 
 function isMeant(where: HolderMatch, hour: UsageHour, index: number, owners: OwnerRules): boolean {
   const holder = hour.holders[index]!;
-  const { cluster, node, machine, segment } = hour;
+  const { cluster, node, machine, segment, gpuKey } = hour;
+  const { names, from, until, hours } = where;
+  if (segment.fromMillis < from || segment.untilMillis > until) return false;
+  if (hours !== undefined && !hours.has(weekHourOf(segment.fromMillis))) return false;
   const values = {
     cluster,
     node,
@@ -222,12 +235,14 @@ function isMeant(where: HolderMatch, hour: UsageHour, index: number, owners: Own
     kind: holder.workloadKind,
     type: holder.type,
     pod: holder.name,
+    stage: segment.claims[index]!.stage,
     queue: holder.queue,
+    gpu: gpuKey,
     pool: machine.pool ?? "",
     model: segment.gpu.model ?? "",
     instanceType: machine.instanceType ?? "",
   };
-  return Object.entries(where).every(([field, pattern]) => {
+  return Object.entries(names).every(([field, pattern]) => {
     const value =
       field === "team"
         ? teamOf(owners, subjectOf(holder, machine), segment.fromMillis).value

@@ -33,7 +33,7 @@ export async function nodesToRemove(
       const { pool = "", instanceType = "" } = JSON.parse(machine) as UsageMachine;
       const { model = "" } = JSON.parse(gpu) as GpuAt;
       const values = { cluster, node, pool, instanceType, model };
-      return Object.entries(where).every(
+      return Object.entries(where.names).every(
         ([field, pattern]) => pattern?.fits(values[field as keyof typeof values]) ?? true,
       );
     });
