@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../processors/ledger/term/leader.ts";
+import { startAdvice } from "./advice.ts";
 import { startMonth } from "./month.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../processors/ledger/term/term-work.ts";
 import type { Recharge } from "../processors/ledger/term/recharge.ts";
@@ -45,6 +46,12 @@ export async function startLedger(options: {
     isLeading: () => isLeading,
     isBehind: () => isBehind(hoursWaiting),
     onMetrics: config.server.moneyOnMetrics,
+  });
+  const advice = startAdvice({
+    ...options,
+    rulesHash: ledger.rules.hash,
+    isLeading: () => isLeading,
+    isBehind: () => hoursWaiting > 0,
   });
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
@@ -139,6 +146,7 @@ export async function startLedger(options: {
     }),
     async stop() {
       await bills.stop();
+      await advice.stop();
       await leadership.stop();
     },
   };

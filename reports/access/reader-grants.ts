@@ -7,6 +7,7 @@ export interface ReaderGrant {
 
 /** The current runs and closings. The views of published rows look them up. The amounts are left out. */
 const WHICH_RUNS: readonly ReaderGrant[] = [
+  { table: "advice_runs", columns: ["run_id", "from_at", "until_at", "made_at"] },
   {
     table: "runs",
     columns: [
@@ -29,7 +30,13 @@ const WHICH_RUNS: readonly ReaderGrant[] = [
 ];
 
 /** Tables in which each row is of one team, in the column `team`. */
-export const TABLES_OF_TEAMS: readonly string[] = ["charge_sums", "charge_workload_sums", "charges", "statements"];
+export const TABLES_OF_TEAMS: readonly string[] = [
+  "advice_cards",
+  "charge_sums",
+  "charge_workload_sums",
+  "charges",
+  "statements",
+];
 
 /**
  * The grants for a reader of one team: the team's rows of charges and statements. No other table has a team, so no other table could be
@@ -37,6 +44,7 @@ export const TABLES_OF_TEAMS: readonly string[] = ["charge_sums", "charge_worklo
  */
 export const TEAM_GRANTS: readonly ReaderGrant[] = [
   ...TABLES_OF_TEAMS.map((table) => ({ table })),
+  { table: "advice_cards_published" },
   { table: "charges_published" },
   { table: "charges_summed" },
   { table: "workload_charges_summed" },
@@ -48,6 +56,9 @@ export const TEAM_GRANTS: readonly ReaderGrant[] = [
  * queries it (SQL SECURITY INVOKER, ClickHouse's default), so the tables are in this list too.
  */
 export const READER_GRANTS: readonly ReaderGrant[] = [
+  "advice_cards",
+  "advice_cards_published",
+  "advice_runs",
   "breaches",
   "charge_parts",
   "charge_runs",
@@ -88,6 +99,7 @@ export const READER_GRANTS: readonly ReaderGrant[] = [
 /** Tables that no reader may read: access rights, the audit trail, and the program's own state. */
 export const NOT_FOR_READERS: readonly string[] = [
   "access_tokens",
+  "advice_marks",
   "audit",
   "audit_trail",
   "deliveries",

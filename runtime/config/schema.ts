@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { access } from "./access.ts";
+import { advice } from "./advice.ts";
 import { proxySignIn, signIn } from "./sign-in.ts";
 import { between } from "./between.ts";
 import { checkWebhookHosts, deliveriesCheck, deliveries } from "./deliveries.ts";
@@ -234,6 +235,7 @@ export function createConfigSchema(sources: ConfigSources) {
       store: store(sources).prefault({}),
       kubernetes: kubernetes(sources).prefault({}),
       ...ledgerKeys(sources),
+      advice,
       focus,
       deliveries: deliveries(sources),
       webhookHosts: list(text("a host, or *.domain"))

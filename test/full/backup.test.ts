@@ -114,6 +114,14 @@ describe("a backup", () => {
     await store.insertJson("deliveries", [
       { delivery: HOSTILE, recipient: "finance", what: "retried", attempt: 2, at, who: "finance", why: HOSTILE },
     ]);
+    const run = newRunId();
+    await store.insertJson("advice_cards", [
+      { run_id: run, until_at: at, id: "c1", team: HOSTILE, owner_saving: "1.000000001", card: HOSTILE },
+    ]);
+    await store.insertJson("advice_runs", [{ run_id: run, from_at: at, until_at: at, made_at: at, basis: HOSTILE }]);
+    await store.insertJson("advice_marks", [
+      { id: "c1", what: "dismissed", at, until_at: null, who: HOSTILE, why: HOSTILE },
+    ]);
     await store.insertJson("audit", [
       { at, who: HOSTILE, what: "rules", why: HOSTILE, subject: HOSTILE, details: JSON.stringify({ HOSTILE }) },
     ]);
@@ -167,6 +175,8 @@ describe("a backup", () => {
       audit: (await readAudit(store)).filter(({ what }) => !what.startsWith("restore")),
       tokens: await store.query("SELECT * FROM access_tokens"),
       deliveries: await store.query("SELECT * FROM deliveries"),
+      advice: await store.query("SELECT * FROM advice_cards_published"),
+      marks: await store.query("SELECT * FROM advice_marks"),
       slots: await store.query("SELECT * FROM gpu_slots ORDER BY ALL"),
       digests,
     };

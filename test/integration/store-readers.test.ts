@@ -45,6 +45,11 @@ const BOOKS = [
     (team) => `INSERT INTO statements (close_id, billing_period, team, effective_cost, document)
       VALUES ('${CLOSE}', '2026-02-01', '${team}', 3, '{"team":"${team}"}')`,
   ),
+  `INSERT INTO advice_runs (run_id, until_at, made_at) VALUES ('${RUN}', '2026-03-02 00:00:00', '2026-03-02 01:00:00')`,
+  ...["vision", OTHER].map(
+    (team) => `INSERT INTO advice_cards (run_id, until_at, id, team, card)
+      VALUES ('${RUN}', '2026-03-02 00:00:00', '${team}', '${team}', '{"team":"${team}"}')`,
+  ),
   `INSERT INTO usage_hours (run_id, cluster, claims) VALUES ('${RUN}', 'prod', ['${OTHER}'])`,
   `INSERT INTO audit (who, what, subject) VALUES ('${OTHER}', 'rules', '${OTHER}')`,
   `INSERT INTO access_tokens (id, what, name, teams) VALUES ('1', 'created', '${OTHER}', ['${OTHER}'])`,
@@ -205,11 +210,12 @@ describe("readers of the database", () => {
   });
 
   /** Queries that would show another team's rows if any query could. */
-  const views = ["charges_published", "charges_summed", "workload_charges_summed"];
+  const views = ["advice_cards_published", "charges_published", "charges_summed", "workload_charges_summed"];
+  const amountOf = (table: string): string => (table.startsWith("advice") ? "owner_saving" : "effective_cost");
   const questions = [...TABLES_OF_TEAMS, ...views].flatMap((table) => [
     `SELECT * FROM ledger.${table}`,
     `SELECT DISTINCT team FROM ledger.${table}`,
-    `SELECT count() AS rows, uniqExact(team) AS teams, min(team), max(team), sum(effective_cost) FROM ledger.${table}`,
+    `SELECT count() AS rows, uniqExact(team) AS teams, min(team), max(team), sum(${amountOf(table)}) FROM ledger.${table}`,
     `SELECT team, count() FROM ledger.${table} GROUP BY team WITH TOTALS`,
     `SELECT * FROM ledger.${table} WHERE team != 'vision'`,
     `SELECT * FROM ledger.${table} WHERE team = 'vision' OR 1`,

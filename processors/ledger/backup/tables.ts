@@ -37,6 +37,14 @@ export const BACKED_UP: readonly BackedUpTable[] = [
   { name: "charges", time: "from_at", rows: OF_RUNS, why: "all charges, open and closed, with corrections" },
   { name: "access_tokens", time: "at", rows: ALL, why: "tokens, as hashes" },
   { name: "deliveries", time: "at", rows: ALL, why: "the deliveries, so that nothing is sent twice" },
+  {
+    name: "advice_cards",
+    time: "until_at",
+    rows: ALL,
+    why: "the recommendations, so that promised savings can be followed",
+  },
+  { name: "advice_runs", time: "until_at", rows: ALL, why: "the runs that made the recommendations" },
+  { name: "advice_marks", time: "at", rows: ALL, why: "the decisions about recommendations" },
   { name: "audit", time: "at", rows: ALL, why: "the changes that people made to money" },
   {
     name: "statements",

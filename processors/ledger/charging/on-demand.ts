@@ -9,6 +9,7 @@ import { breachesOf, type Breach } from "../charge/invariant.ts";
 import { createLateSpread } from "../charge/late-spread.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
+import { hasFleetCosts } from "../hours/rules.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 
 /** A part of a bill that is computed on demand, with its progress. */
@@ -35,7 +36,7 @@ export async function* chargeOnDemand(
   const rules = { prices: createNodePrices(book), owners, policies: [policy], energy };
   const isHourly = policy.spread.window === "hour";
   const late = createLateSpread(policy.spread);
-  const windows = await windowsOf(store, span);
+  const windows = await windowsOf(store, span, hasFleetCosts(book));
   for (const [index, window] of windows.entries()) {
     const charges: Charge[] = [];
     const breaches: Breach[] = [];
@@ -65,13 +66,14 @@ export async function* chargeOnDemand(
     };
 }
 
-/** Returns the hours of a span with published usage, of each cluster and of no cluster. */
+/** Returns the hours of a span with published usage, of each cluster and, if there are costs of no cluster, of none. */
 async function windowsOf(
   store: StoreClient,
   { from, until }: { readonly from: number; readonly until: number },
+  hasFleet: boolean,
 ): Promise<readonly WindowOfCluster[]> {
   const rows = await store.query<{ cluster: string; start: number }>(
-    `SELECT DISTINCT arrayJoin([toString(cluster), '${FLEET}']) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
+    `SELECT DISTINCT arrayJoin(${hasFleet ? `[toString(cluster), '${FLEET}']` : "[toString(cluster)]"}) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
      FROM runs
      WHERE kind = 'usage'
        AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})

@@ -38,7 +38,8 @@ export function ledgerRules(
   };
 }
 
-function hasFleetCosts(book: ChargeRules["book"]): boolean {
+/** Returns true if a book has costs that belong to no cluster. */
+export function hasFleetCosts(book: ChargeRules["book"]): boolean {
   const hasOwned = listedMachines(book).length > 0 || hasOwnedByMatch(book);
   return book.commitments.length + book.fixed.length > 0 || hasOwned;
 }

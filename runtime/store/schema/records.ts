@@ -115,6 +115,31 @@ export const RECORD_TABLES = {
     why: LONG,
     details: LONG,
   },
+  advice_runs: {
+    run_id: "UUID",
+    from_at: MOMENT,
+    until_at: MOMENT,
+    made_at: MOMENT,
+    basis: LONG,
+    seconds: "Float64",
+    cards: "UInt32",
+    workloads: "UInt32",
+    refusals: LONG,
+  },
+  advice_cards: {
+    run_id: "UUID",
+    until_at: MOMENT,
+    id: LONG,
+    kind: TEXT,
+    team: TEXT,
+    since_at: MOMENT,
+    owner_saving: AMOUNT,
+    freed_cost: AMOUNT,
+    organization_saving: AMOUNT,
+    organization_saving_if_freed_leave: AMOUNT,
+    card: LONG,
+  },
+  advice_marks: { id: LONG, what: TEXT, at: MOMENT, until_at: `Nullable(${MOMENT})`, who: LONG, why: LONG },
 } as const;
 
 /** A row of one of {@link RECORD_TABLES}. An absent column gets its default. */

@@ -1,0 +1,168 @@
+import { stringify } from "yaml";
+import { CARD_KINDS, confidenceOf, REFUSALS, type Card, type Refusal } from "../../domain/advice/card.ts";
+import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
+import { counted } from "../../domain/advice/rule.ts";
+import { difference, formatAmount, sum, type Money } from "../../domain/exact/units.ts";
+import { DAY_MILLIS, momentText } from "../../domain/time.ts";
+import type { Advice } from "../../processors/ledger/advice/make-cards.ts";
+import { formatCsv } from "../../reports/format/csv.ts";
+import { formatTable } from "../../reports/format/table.ts";
+
+/** The formats in which cards are printed. */
+export const CARD_FORMATS = ["table", "json", "csv"] as const;
+
+/** Which cards are printed, and how. */
+export interface CardsAsked {
+  readonly team?: string | undefined;
+  readonly kind?: string | undefined;
+  /** The id of one card. */
+  readonly card?: string | undefined;
+  readonly format: (typeof CARD_FORMATS)[number];
+}
+
+/** Returns the cards of a window as text that ends with a line break; undefined if the one card does not exist. Amounts are exact. */
+export function printCards(advice: Advice, { team, kind, card: id, format }: CardsAsked): string | undefined {
+  const cards = advice.cards.filter(
+    (card) =>
+      (id === undefined || card.id === id) &&
+      (team === undefined || card.subject.team === team) &&
+      (kind === undefined || card.kind === kind),
+  );
+  const [one] = cards;
+  if (id !== undefined && one === undefined) return undefined;
+  switch (format) {
+    case "table":
+      return id === undefined ? tableOf(advice, cards) : cardText(one!);
+    case "json":
+      return `${JSON.stringify(jsonOf(advice, cards), undefined, 2)}\n`;
+    case "csv":
+      return csvOf(cards);
+  }
+}
+
+function tableOf({ window, workloads, refusals }: Advice, cards: readonly Card[]): string {
+  const days = `${momentText(window.from)} to ${momentText(window.until)}`;
+  const lines = Object.entries(refusals).map(([because, count]) => `  ${count}: ${REFUSALS[because as Refusal]}\n`);
+  const refused = lines.length === 0 ? "" : `Without a card, of ${workloads} workloads:\n${lines.join("")}`;
+  const [first] = cards;
+  if (first === undefined) return `${days}: no cards\n${refused}`;
+  const { currency } = first;
+  const table = formatTable(
+    [
+      "id",
+      "kind",
+      "team",
+      "of",
+      `${currency} less for the owner`,
+      "a month",
+      "for the organization, if GPUs leave",
+      "sure",
+    ],
+    cards.map((card) => [
+      { text: card.id },
+      { text: card.kind },
+      { text: card.subject.team },
+      { text: subjectText(card) },
+      { number: formatAmount(card.saving.owner) },
+      { number: formatAmount(perMonth(card.saving.owner, card.window)) },
+      { number: formatAmount(card.saving.organizationIfFreedLeave) },
+      { text: confidenceOf(card) },
+    ]),
+  );
+  const total = (of: (card: Card) => Money): string => formatAmount(sum(cards.map(of)));
+  return [
+    `${days}: ${cards.length} cards\n\n`,
+    table,
+    `\nTogether the owners pay ${total(({ saving }) => saving.owner)} ${currency} less. `,
+    `The organization pays ${total(({ saving }) => saving.organization)} ${currency} less, `,
+    `and ${total(({ saving }) => saving.organizationIfFreedLeave)} ${currency} less if freed GPUs leave.\n`,
+    refused,
+  ].join("");
+}
+
+/** Returns the name of a card's subject for people. */
+function subjectText({ subject }: Card): string {
+  const { namespace, kind, workload, pool, model } = subject;
+  return workload === ""
+    ? [model, pool].filter((part) => part !== "").join(" in ")
+    : `${namespace}/${kind}/${workload}`;
+}
+
+function cardText(card: Card): string {
+  const { saving, currency, window, subject, remedy, risks, doubts, alternatives } = card;
+  const days = Math.round((window.until - window.from) / DAY_MILLIS);
+  const amounts = (text: Money): { readonly number: string } => ({ number: formatAmount(text) });
+  const less = (amount: Money): string =>
+    amount < 0n
+      ? `${formatAmount(difference(sum([]), amount))} ${currency} more`
+      : `${formatAmount(amount)} ${currency} less`;
+  const sections: readonly (readonly [string, readonly string[]])[] = [
+    ["Evidence", card.figures.map(({ name, value }) => `${name}: ${value}`)],
+    ["Change", [remedy.what, "", ...remedy.lines.split("\n")]],
+    ["What could go wrong", risks],
+    [`Confidence: ${confidenceOf(card)}`, doubts],
+    [
+      "Instead",
+      alternatives.map(({ kind, what, owner }) => `${kind}: ${formatAmount(owner)} ${currency} less. ${what}`),
+    ],
+    ["As a file for --what-if", stringify({ changes: card.changes }).trimEnd().split("\n")],
+  ];
+  return [
+    `${CARD_KINDS[card.kind]}: ${subjectText(card)} of ${subject.team}\n`,
+    `Since ${momentText(card.from)}. In ${counted(days, "day")} the owner would have paid ${less(saving.owner)}, `,
+    `${less(perMonth(saving.owner, window))} a month.\n`,
+    saving.organization === 0n
+      ? `The organization would have paid the same: GPUs that nobody holds cost ${formatAmount(saving.freed)} ${currency} more.\n`
+      : `The organization would have paid ${less(saving.organization)}.\n`,
+    `If freed GPUs leave the fleet, it would have paid ${less(saving.organizationIfFreedLeave)}.\n`,
+    ...sections
+      .filter(([, lines]) => lines.length > 0)
+      .map(([title, lines]) => `\n${title}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`),
+    `\nBoth bills of the GPUs, in ${currency}\n`,
+    formatTable(
+      ["team", "state", "as it was", "otherwise"],
+      card.lines.map(({ team, state, was, otherwise }) => [
+        { text: team },
+        { text: state },
+        amounts(was),
+        amounts(otherwise),
+      ]),
+    ),
+  ].join("");
+}
+
+function jsonOf({ window, workloads, refusals }: Advice, cards: readonly Card[]): object {
+  return {
+    from: momentText(window.from),
+    until: momentText(window.until),
+    workloads,
+    refusals,
+    cards: cards.map((card) => ({
+      ...writeCard(card),
+      confidence: confidenceOf(card),
+      ownerPerMonth: formatAmount(perMonth(card.saving.owner, window)),
+    })),
+  };
+}
+
+function csvOf(cards: readonly Card[]): string {
+  const heads = ["id", "kind", "team", "cluster", "namespace", "workloadKind", "workload", "pool", "model", "since"];
+  const amounts = ["owner", "freed", "organization", "organizationIfFreedLeave"] as const;
+  return formatCsv([
+    [...heads, ...amounts, "ownerPerMonth", "currency", "confidence", "change"].map((text) => ({ text })),
+    ...cards.map((card) => {
+      const { subject, saving, window } = card;
+      const { team, cluster, namespace, kind, workload, pool, model } = subject;
+      return [
+        ...[card.id, card.kind, team, cluster, namespace, kind, workload, pool, model, momentText(card.from)].map(
+          (text) => ({ text }),
+        ),
+        ...amounts.map((name) => ({ number: formatAmount(saving[name]) })),
+        { number: formatAmount(perMonth(saving.owner, window)) },
+        { text: card.currency },
+        { text: confidenceOf(card) },
+        { text: card.remedy.what },
+      ];
+    }),
+  ]);
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import type { PriceBook } from "../../domain/price/book.ts";
+import { readBook } from "../../domain/price/read.ts";
+import { createNodePrices } from "../../processors/ledger/charge/node-prices.ts";
+import { prepareChanges, type AppliedChanges } from "../../processors/ledger/what-if/apply.ts";
+import { nodesToRemove } from "../../processors/ledger/what-if/fewer-nodes.ts";
+import type { Span } from "../../reports/question/span.ts";
+import { ledgerOf, writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import { readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
+import { describeProblem, type FileProblem } from "../../runtime/config/yaml.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { CommandError } from "../context.ts";
+import { computeBill, createProgress } from "../on-demand-bill.ts";
+import { printComparison, type ComparisonOptions } from "./comparison.ts";
+
+/** A change of the past, with its file. */
+export interface WhatIfFile {
+  readonly path: string;
+  readonly whatIf: WhatIf;
+}
+
+/** Returns the bill of a span beside the bill that it would have been after the change in a file, as text. */
+export async function compareBills(
+  store: StoreClient,
+  config: Config,
+  { whatIf, path }: WhatIfFile,
+  of: Pick<ComparisonOptions, "by" | "format"> & { readonly span: Span; readonly write: (text: string) => void },
+): Promise<string> {
+  const { span, by, format, write } = of;
+  const ledger = ledgerOf(config);
+  const other = otherLedger(ledger, config, whatIf, path);
+  const ofNodes = whatIf.changes.filter((change) => change.what === "remove");
+  const ofHolders = whatIf.changes.filter((change) => change.what !== "remove");
+  const changes = prepareChanges(ofHolders, {
+    owners: ledger.owners,
+    prices: createNodePrices(other.book),
+    freedLeave: whatIf.freed === "leave",
+    isRemoved: await nodesToRemove(store, ofNodes, span),
+  });
+  const bill = (name: string, of: Ledger, change?: AppliedChanges["apply"]) => {
+    const onProgress = createProgress(name, write);
+    return computeBill(store, of, { policy: of.policies[0], span, by: [...by, "state"], change, onProgress });
+  };
+  const was = await bill("as it was", ledger);
+  const otherwise = await bill("otherwise", other, changes.apply);
+  const policies = [ledger.policies[0].name, other.policies[0].name];
+  return printComparison(
+    { was, otherwise, changes, span: span.name, policies },
+    { by, currency: ledger.book.currency, format },
+  );
+}
+
+/** Reads a change from a file. Fails with a {@link CommandError}. */
+export function readWhatIfFile(path: string): WhatIfFile {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CommandError(`--what-if ${path}: ${error instanceof Error ? error.message : String(error)}`, 2);
+  }
+  const read = readWhatIf(text);
+  if ("problems" in read) throw wrongFile(path, read.problems);
+  return { path, whatIf: read.value };
+}
+
+/** Returns the ledger with the policy and the prices of the change. */
+function otherLedger(ledger: Ledger, config: Config, { policy, prices }: WhatIf, path: string): Ledger {
+  const { policies } = ledger;
+  const chosen = policy === undefined ? policies[0] : policies.find(({ name }) => name === policy);
+  if (chosen === undefined) {
+    const allowed = `one of: ${policies.map(({ name }) => name).join(", ")}`;
+    throw wrongFile(path, [{ key: "policy", value: policy, allowed }]);
+  }
+  return { ...ledger, book: bookOf(ledger, config, prices, path), policies: [chosen] };
+}
+
+function bookOf({ book }: Ledger, config: Config, prices: WhatIf["prices"], path: string): PriceBook {
+  if (prices === undefined) return book;
+  const read = readBook({ ...writtenBook(config), prices });
+  if ("book" in read) return read.book;
+  const problems = read.problems.map(({ path: at, allowed }) => ({ key: at.join("."), allowed }));
+  throw wrongFile(path, problems);
+}
+
+function wrongFile(path: string, problems: readonly FileProblem[]): CommandError {
+  return new CommandError(`--what-if ${path}:\n${problems.map(describeProblem).join("\n")}`, 2);
+}

@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import type { Card, CardHours, CardKind, Proposal, Refusal } from "../../../domain/advice/card.ts";
+import type { HourEvidence, Window, WorkloadEvidence } from "../../../domain/advice/evidence.ts";
+import { judge } from "../../../domain/advice/rules.ts";
+import type { AdviceRules, GpuShape } from "../../../domain/advice/rule.ts";
+import { emptyNodes } from "../../../domain/advice/rules/empty-nodes.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
+import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
+import type { Ledger } from "../../../runtime/config/ledger.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { readEvidence } from "./read-evidence.ts";
+import { priceProposals, type Priced } from "./savings.ts";
+
+/** The cards of a window, and how many workloads had a reason against a card. */
+export interface Advice {
+  readonly window: Window;
+  /** The card that saves the organization or its owner most comes first. */
+  readonly cards: readonly Card[];
+  readonly workloads: number;
+  readonly refusals: Readonly<Partial<Record<Refusal, number>>>;
+}
+
+/**
+ * Makes the cards of a window, whole days in UTC, from the published usage, under the billing policy. A workload has at most one card: that of
+ * the change with the largest saving. Its other changes are the card's alternatives. The same usage gives the same cards in the same order.
+ * Fails with a `StoreError`.
+ */
+export async function makeCards(
+  store: StoreClient,
+  ledger: Ledger,
+  { window, advice }: { readonly window: Window; readonly advice: ConfiguredAdvice },
+): Promise<Advice> {
+  const cards: Card[] = [];
+  const refusals: Partial<Record<Refusal, number>> = {};
+  const refuse = (because: Refusal): void => void (refusals[because] = (refusals[because] ?? 0) + 1);
+  let workloads = 0;
+  for (const cluster of await clustersOf(store, window)) {
+    const ofCluster = await readEvidence(store, cluster, { window, owners: ledger.owners });
+    workloads += ofCluster.workloads.length;
+    const { coverage, headroom, minReplicas, spareNodes } = advice;
+    const rules: AdviceRules = { window, coverage, headroom, minReplicas };
+    const shapes: readonly GpuShape[] = [...ofCluster.shapes, ...advice.models.map((model) => ({ model }))];
+    const byWorkload = new Map<Proposal, WorkloadEvidence>();
+    for (const workload of ofCluster.workloads) {
+      const judged = judge(workload, { ...rules, shapes });
+      for (const proposal of judged.proposals) byWorkload.set(proposal, workload);
+      judged.refusals.forEach(refuse);
+    }
+    const ofNodes = ofCluster.groups.flatMap((group) => emptyNodes(group, { window, spare: spareNodes }));
+    const proposals = [...byWorkload.keys(), ...ofNodes];
+    const priced = await priceProposals(store, cluster, window, {
+      proposals,
+      rules: ledger,
+      policy: ledger.policies[0],
+    });
+    const made = proposals.map((proposal, index): Made => ({
+      proposal,
+      workload: byWorkload.get(proposal),
+      ...priced[index]!,
+    }));
+    for (const group of grouped(made)) {
+      const card = cardOf(group, window, ledger.book.currency);
+      if (card === undefined) refuse("price");
+      else cards.push(card);
+    }
+  }
+  return { window, cards: cards.toSorted(byMoney), workloads, refusals };
+}
+
+/** A proposal with its saving, and the workload that it is for; undefined for nodes. */
+interface Made extends Priced {
+  readonly proposal: Proposal;
+  readonly workload: WorkloadEvidence | undefined;
+}
+
+/** Returns the proposals of each workload, and of each group of nodes, in the order of the proposals. */
+function grouped(made: readonly Made[]): readonly (readonly Made[])[] {
+  const groups = new Map<WorkloadEvidence | Proposal, Made[]>();
+  for (const each of made) {
+    const key = each.workload ?? each.proposal;
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  return [...groups.values()];
+}
+
+function cardOf(made: readonly Made[], window: Window, currency: string): Card | undefined {
+  const saving = made.filter((each) => each.saving.owner > 0n).toSorted((one, other) => compare(other, one));
+  const [best, ...others] = saving;
+  if (best === undefined) return undefined;
+  const { proposal, workload } = best;
+  const seen = new Set<CardKind>([proposal.kind]);
+  const alternatives = others.flatMap((each) => {
+    const { kind, remedy } = each.proposal;
+    if (seen.has(kind)) return [];
+    seen.add(kind);
+    return [{ kind, what: remedy.what, owner: each.saving.owner }];
+  });
+  return {
+    ...proposal,
+    id: idOf(proposal),
+    window,
+    currency,
+    saving: best.saving,
+    lines: best.lines,
+    alternatives,
+    ...(workload === undefined ? {} : { hours: hoursOf(workload) }),
+  };
+}
+
+/** Compares the savings of two proposals for one workload. Of equal savings, the first proposal counts. */
+function compare({ saving: one }: Made, { saving: other }: Made): number {
+  return Number(one.owner - other.owner) || 0;
+}
+
+/** The id depends on the kind and the subject alone, so that a card has the same id in each window and on each server. */
+function idOf({ kind, subject }: Proposal): string {
+  const { cluster, namespace, kind: of, workload, pool, model } = subject;
+  const key = workload === "" ? [kind, cluster, pool, model] : [kind, cluster, namespace, of, workload];
+  return createHash("sha256").update(JSON.stringify(key)).digest("hex").slice(0, 12);
+}
+
+function hoursOf({ hours }: WorkloadEvidence): CardHours {
+  const ofSamples = (hour: HourEvidence, value: number): number => (hour.coveredMillis === 0 ? -1 : value);
+  return {
+    mean: hours.map((hour) => ofSamples(hour, round(hour.activityPpmMillis / hour.coveredMillis / 10_000))),
+    max: hours.map((hour) => ofSamples(hour, round(hour.maxPpm / 10_000))),
+    memoryMiB: hours.map((hour) => ofSamples(hour, hour.memoryMaxMiB)),
+    devices: hours.map(({ heldMillis }) => round(heldMillis / HOUR_MILLIS)),
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function byMoney(one: Card, other: Card): number {
+  const [a, b] = [one.saving.owner, other.saving.owner];
+  if (a !== b) return a > b ? -1 : 1;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
+}
+
+/** Returns the clusters with published usage in a window. */
+async function clustersOf(store: StoreClient, { from, until }: Window): Promise<readonly string[]> {
+  const rows = await store.query<{ cluster: string }>(
+    `SELECT DISTINCT toString(cluster) AS cluster FROM runs
+     WHERE kind = 'usage' AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
+     ORDER BY cluster`,
+    { from: from / 1000, until: until / 1000 },
+  );
+  return rows.map(({ cluster }) => cluster);
+}
+
+/** Returns the window of the last whole days in UTC before a time, milliseconds since the epoch. */
+export function lastDays(days: number, now: number): Window {
+  const until = Math.floor(now / DAY_MILLIS) * DAY_MILLIS;
+  return { from: until - days * DAY_MILLIS, until };
+}

@@ -1,0 +1,286 @@
+import {
+  NO_SAMPLE,
+  NOT_HELD,
+  type DeviceEvidence,
+  type DeviceStats,
+  type HourEvidence,
+  type PodEvidence,
+  type Window,
+  type WorkloadEvidence,
+} from "../../../domain/advice/evidence.ts";
+import type { GpuShape } from "../../../domain/advice/rule.ts";
+import type { NodeGroup } from "../../../domain/advice/rules/empty-nodes.ts";
+import type { UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
+import type { OwnerRules } from "../../../domain/owner/compile.ts";
+import { NO_WORKLOAD, PLATFORM } from "../../../domain/owner/owner.ts";
+import { teamOf } from "../../../domain/owner/owners.ts";
+import { partIdOf } from "../../../domain/share/claim.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { subjectOf } from "../charge/charge-node.ts";
+import { readUsage } from "../metering/usage-rows.ts";
+import { deviceKey, podKey, readDeviceStats, readHourPeaks } from "./device-stats.ts";
+
+/** The evidence of a cluster in a window. */
+export interface ClusterEvidence {
+  readonly workloads: readonly WorkloadEvidence[];
+  readonly groups: readonly NodeGroup[];
+  /** The kinds of GPUs of the cluster. */
+  readonly shapes: readonly GpuShape[];
+}
+
+/** Sums of a workload's hour while rows are read. */
+type HourSums = { -readonly [Key in Exclude<keyof HourEvidence, "pods">]: number } & { pods: Set<string> | undefined };
+
+interface WorkloadSums {
+  readonly pods: Map<string, PodSums>;
+  readonly hours: (HourSums | undefined)[];
+  firstAt: number;
+  lastAt: number;
+  holder: UsageHolder;
+  machine: UsageMachine;
+}
+
+interface PodSums {
+  readonly devices: Map<string, DeviceSums>;
+  readonly hours: Set<number>;
+  firstAt: number;
+  lastAt: number;
+}
+
+type DeviceSums = Omit<DeviceEvidence, "heldMillis" | "coveredMillis" | "stats"> & {
+  heldMillis: number;
+  coveredMillis: number;
+};
+
+interface NodeSums {
+  readonly hour: UsageHour;
+  readonly hours: Set<number>;
+  isHeld: boolean;
+}
+
+/**
+ * Reads the evidence of all workloads and nodes of a cluster in a window from the published usage and the five-minute rollups. Workloads come
+ * sorted by namespace, kind and name. Fails with a `StoreError`.
+ */
+export async function readEvidence(
+  store: StoreClient,
+  cluster: string,
+  { window, owners }: { readonly window: Window; readonly owners: OwnerRules },
+): Promise<ClusterEvidence> {
+  const workloads = new Map<string, WorkloadSums>();
+  const nodes = new Map<string, NodeSums>();
+  for await (const rows of readUsage(store, cluster, window)) {
+    for (const row of rows) {
+      addNode(nodes, row, window);
+      row.holders.forEach((holder, index) => {
+        if (holder.kind === "pod") addClaim(workloads, row, holder, index, window);
+      });
+    }
+  }
+  const stats = await readDeviceStats(store, cluster, window);
+  const serving = [...workloads.values()].filter(({ holder }) => holder.type === "inference");
+  const namespaces = [...new Set(serving.map(({ holder }) => holder.namespace))].toSorted();
+  const peaks = namespaces.length === 0 ? new Map() : await readHourPeaks(store, cluster, window, namespaces);
+  return {
+    workloads: [...workloads]
+      .toSorted(byKey)
+      .map(([, sums]) => evidenceOf(cluster, sums, { window, owners, stats, peaks })),
+    groups: groupsOf(nodes, window, owners),
+    shapes: shapesOf(nodes),
+  };
+}
+
+function addNode(nodes: Map<string, NodeSums>, row: UsageHour, window: Window): void {
+  const known = nodes.get(row.node);
+  const sums = known ?? { hour: row, hours: new Set<number>(), isHeld: false };
+  if (known === undefined) nodes.set(row.node, sums);
+  sums.hours.add(hourNumber(row, window));
+  // A node that cannot be used is not one that nobody needs.
+  if (row.holders.length > 0 || row.segment.unavailableBecause !== "" || row.segment.isCordoned) sums.isHeld = true;
+}
+
+function addClaim(
+  workloads: Map<string, WorkloadSums>,
+  row: UsageHour,
+  holder: UsageHolder,
+  index: number,
+  window: Window,
+): void {
+  const { segment, machine } = row;
+  const key = workloadKey(holder);
+  let sums = workloads.get(key);
+  if (sums === undefined) {
+    sums = { pods: new Map(), hours: [], firstAt: segment.fromMillis, lastAt: 0, holder, machine };
+    workloads.set(key, sums);
+  }
+  if (segment.untilMillis >= sums.lastAt) [sums.holder, sums.machine] = [holder, machine];
+  stretch(sums, segment);
+  let pod = sums.pods.get(holder.name);
+  if (pod === undefined) {
+    pod = { devices: new Map(), hours: new Set(), firstAt: segment.fromMillis, lastAt: 0 };
+    sums.pods.set(holder.name, pod);
+  }
+  stretch(pod, segment);
+  const hour = hourNumber(row, window);
+  pod.hours.add(hour);
+  addHour((sums.hours[hour] ??= noHour()), row, index);
+  addDevice(pod.devices, row, index);
+}
+
+function stretch(sums: { firstAt: number; lastAt: number }, { fromMillis, untilMillis }: UsageHour["segment"]): void {
+  sums.firstAt = Math.min(sums.firstAt, fromMillis);
+  sums.lastAt = Math.max(sums.lastAt, untilMillis);
+}
+
+function noHour(): HourSums {
+  return {
+    heldMillis: 0,
+    startingMillis: 0,
+    waitingMillis: 0,
+    coveredMillis: 0,
+    activityPpmMillis: 0,
+    maxPpm: 0,
+    memoryMaxMiB: 0,
+    pods: new Set(),
+  };
+}
+
+function addHour(hour: HourSums, { segment, holders, telemetry }: UsageHour, index: number): void {
+  const millis = segment.untilMillis - segment.fromMillis;
+  const { stage, measured } = segment.claims[index]!;
+  hour.heldMillis += millis;
+  hour.pods!.add(holders[index]!.name);
+  if (stage === "starting") hour.startingMillis += millis;
+  else if (stage === "waiting") hour.waitingMillis += millis;
+  else {
+    const { activityMaxPpm, memoryMaxMiB } = telemetry[index]!;
+    hour.coveredMillis += measured.coveredMillis;
+    hour.activityPpmMillis += Number(measured.activityPpmMillis);
+    hour.maxPpm = Math.max(hour.maxPpm, activityMaxPpm);
+    hour.memoryMaxMiB = Math.max(hour.memoryMaxMiB, memoryMaxMiB);
+  }
+}
+
+function addDevice(devices: Map<string, DeviceSums>, row: UsageHour, index: number): void {
+  const { node, gpuKey, segment, machine } = row;
+  const { claim, stage, measured } = segment.claims[index]!;
+  const { model = "", memoryMiB, layout } = segment.gpu;
+  const key = `${node}\n${gpuKey}\n${partIdOf(claim.held) ?? ""}`;
+  let device = devices.get(key);
+  if (device === undefined) {
+    const of = { node, gpu: gpuKey, model, memoryMiB, held: claim.held, layout: layout.kind, machine };
+    device = { ...of, heldMillis: 0, coveredMillis: 0 };
+    devices.set(key, device);
+  }
+  if (stage !== "running") return;
+  device.heldMillis += segment.untilMillis - segment.fromMillis;
+  device.coveredMillis += measured.coveredMillis;
+}
+
+function hourNumber({ segment }: UsageHour, { from }: Window): number {
+  return Math.floor((segment.fromMillis - from) / HOUR_MILLIS);
+}
+
+/** Returns the key of a holder's workload in its cluster. */
+export function workloadKey({
+  namespace,
+  workloadKind,
+  workload,
+}: Pick<UsageHolder, "namespace" | "workloadKind" | "workload">): string {
+  return `${namespace}\n${workloadKind}\n${workload}`;
+}
+
+/** The values that turn the sums of a workload into its evidence. */
+interface Known {
+  readonly window: Window;
+  readonly owners: OwnerRules;
+  readonly stats: ReadonlyMap<string, DeviceStats>;
+  readonly peaks: ReadonlyMap<string, ReadonlyMap<number, number>>;
+}
+
+function evidenceOf(cluster: string, sums: WorkloadSums, known: Known): WorkloadEvidence {
+  const { holder, machine, firstAt, lastAt } = sums;
+  const { window, owners } = known;
+  const hours = (window.until - window.from) / HOUR_MILLIS;
+  return {
+    cluster,
+    namespace: holder.namespace,
+    kind: holder.workloadKind,
+    workload: holder.workload,
+    type: holder.type,
+    team: teamOf(owners, subjectOf(holder, machine), lastAt - 1).value,
+    firstAt,
+    lastAt,
+    pods: [...sums.pods].toSorted(byKey).map(([name, pod]) => podOf(name, pod, holder, known, hours)),
+    hours: Array.from({ length: hours }, (_, hour) => {
+      const { pods, ...of } = sums.hours[hour] ?? NO_HOUR;
+      return { ...of, pods: pods?.size ?? 0 };
+    }),
+  };
+}
+
+const NO_HOUR: Readonly<HourSums> = { ...noHour(), pods: undefined };
+
+function podOf(
+  name: string,
+  { devices, hours: held, firstAt, lastAt }: PodSums,
+  { namespace }: UsageHolder,
+  { stats, peaks }: Known,
+  hours: number,
+): PodEvidence {
+  const ofPod = peaks.get(podKey(namespace, name));
+  return {
+    name,
+    firstAt,
+    lastAt,
+    devices: [...devices].toSorted(byKey).map(([, device]): DeviceEvidence => {
+      const { node, gpu, held: part } = device;
+      const found = stats.get(deviceKey({ node, gpu, instance: partIdOf(part) ?? "", namespace, pod: name }));
+      return found === undefined ? device : { ...device, stats: found };
+    }),
+    hourPeaks:
+      ofPod === undefined
+        ? []
+        : Array.from({ length: hours }, (_, hour) => (held.has(hour) ? (ofPod.get(hour) ?? NO_SAMPLE) : NOT_HELD)),
+  };
+}
+
+function groupsOf(nodes: ReadonlyMap<string, NodeSums>, window: Window, owners: OwnerRules): readonly NodeGroup[] {
+  const hours = (window.until - window.from) / HOUR_MILLIS;
+  const groups = new Map<string, NodeGroup & { nodes: number; free: string[] }>();
+  for (const [node, { hour, hours: seen, isHeld }] of [...nodes].toSorted(byKey)) {
+    const { pool = "", instanceType = "" } = hour.machine;
+    const { model = "" } = hour.segment.gpu;
+    const key = JSON.stringify([pool, model, instanceType]);
+    const team = poolTeam(owners, pool, window.until - 1);
+    const group = groups.get(key) ?? { cluster: hour.cluster, pool, model, instanceType, nodes: 0, free: [], team };
+    groups.set(key, group);
+    group.nodes += 1;
+    if (!isHeld && seen.size === hours) group.free.push(node);
+  }
+  return [...groups].toSorted(byKey).map(([, group]) => group);
+}
+
+/** Returns the team that owns a pool by its name alone, or the platform. */
+function poolTeam(owners: OwnerRules, pool: string, at: number): string {
+  const { value, rule } = teamOf(owners, { ...NO_WORKLOAD, pool }, at);
+  return pool === "" || rule === "" ? PLATFORM : value;
+}
+
+function shapesOf(nodes: ReadonlyMap<string, NodeSums>): readonly GpuShape[] {
+  const shapes = new Map<string, GpuShape>();
+  for (const { hour } of nodes.values()) {
+    const { instanceType, region, pool, capacityType, delivered } = hour.machine;
+    const { model = "" } = hour.segment.gpu;
+    if (model === "") continue;
+    const given = { model, nodeGpus: delivered, instanceType, region, pool, capacityType };
+    const shape = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
+    shapes.set(JSON.stringify(shape), shape);
+  }
+  return [...shapes].toSorted(byKey).map(([, shape]) => shape);
+}
+
+function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
+}

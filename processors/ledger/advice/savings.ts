@@ -1,0 +1,183 @@
+import type { CardLine, Proposal, Saving } from "../../../domain/advice/card.ts";
+import type { Window } from "../../../domain/advice/evidence.ts";
+import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
+import { difference, lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import { hourOf } from "../../../domain/time.ts";
+import { readWhatIf } from "../../../runtime/config/what-if.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { chargeNode, type Rules } from "../charge/charge-node.ts";
+import type { ChargeRules } from "../charging/charge-window.ts";
+import { createNodePrices } from "../charge/node-prices.ts";
+import { readUsage } from "../metering/usage-rows.ts";
+import { prepareChanges, type AppliedChanges } from "../what-if/apply.ts";
+import { workloadKey } from "./read-evidence.ts";
+
+/** The saving of a proposal in the window, with both bills of the GPUs that it changes. */
+export interface Priced {
+  readonly saving: Saving;
+  readonly lines: readonly CardLine[];
+}
+
+/** States of GPUs that nobody holds. */
+const FREE = new Set(["unallocated", "stranded"]);
+
+interface Work {
+  readonly proposal: Proposal;
+  /** The nodes that leave with all of their GPUs. */
+  readonly removed: readonly string[];
+  readonly stay: AppliedChanges;
+  readonly leave: AppliedChanges;
+  readonly lines: Map<string, { readonly team: string; readonly state: string; was: bigint; otherwise: bigint }>;
+  /** The cost of the changed GPUs, as it was and if the freed GPUs leave. */
+  was: bigint;
+  left: bigint;
+}
+
+/**
+ * Returns the saving of each proposal of a cluster, in their order: the difference between the charges of the window under a policy, before
+ * anything is spread and without markups, and the charges after the change. Only GPUs that a proposal changes are charged. Fails with a
+ * `StoreError`.
+ */
+export async function priceProposals(
+  store: StoreClient,
+  cluster: string,
+  window: Window,
+  of: {
+    readonly proposals: readonly Proposal[];
+    readonly rules: Omit<ChargeRules, "policies">;
+    readonly policy: Policy;
+  },
+): Promise<readonly Priced[]> {
+  const { proposals, policy } = of;
+  const rules: Rules = { prices: createNodePrices(of.rules.book), owners: of.rules.owners, policies: [policy] };
+  const works = proposals.map((proposal) => workOf(proposal, rules));
+  const byWorkload = new Map<string, Work[]>();
+  const byNode = new Map<string, Work>();
+  for (const work of works) {
+    for (const node of work.removed) byNode.set(node, work);
+    const { namespace, kind, workload } = work.proposal.subject;
+    const key = workloadKey({ namespace, workloadKind: kind, workload });
+    if (workload !== "") byWorkload.set(key, [...(byWorkload.get(key) ?? []), work]);
+  }
+  for await (const rows of slotHours(readUsage(store, cluster, window))) {
+    const touching = new Set<Work>();
+    for (const { holders } of rows)
+      for (const holder of holders) for (const work of byWorkload.get(workloadKey(holder)) ?? []) touching.add(work);
+    let was: Amounts | undefined;
+    const costsWere = (): Amounts => (was ??= amountsOf([rows], rules));
+    for (const work of touching) addDifference(work, rows, rules, costsWere);
+    const removing = byNode.get(rows[0]!.node);
+    if (removing !== undefined) addCost(removing, costsWere());
+  }
+  return works.map(pricedOf);
+}
+
+function workOf(proposal: Proposal, { prices, owners }: Rules): Work {
+  const read = readWhatIf(JSON.stringify({ changes: proposal.changes }));
+  if ("problems" in read) throw new TypeError(`a card has an invalid change: ${JSON.stringify(read.problems)}`);
+  const changes = read.value.changes.filter((change) => change.what !== "remove");
+  const removed = proposal.changes.flatMap(
+    ({ remove }) => (remove as { readonly node: string[] } | undefined)?.node ?? [],
+  );
+  const of = { owners, prices, isRemoved: () => false };
+  return {
+    proposal,
+    removed,
+    stay: prepareChanges(changes, { ...of, freedLeave: false }),
+    leave: prepareChanges(changes, { ...of, freedLeave: true }),
+    lines: new Map(),
+    was: 0n,
+    left: 0n,
+  };
+}
+
+/** The cost of each team in each state, by both. */
+type Amounts = ReadonlyMap<string, bigint>;
+
+function addDifference(work: Work, rows: readonly UsageHour[], rules: Rules, costsWere: () => Amounts): void {
+  const before = work.stay.changedMillis;
+  const changed = work.stay.apply(rows);
+  if (work.stay.changedMillis === before) return;
+  addCost(work, costsWere());
+  for (const [key, cost] of amountsOf(changed, rules)) lineOf(work, key).otherwise += cost;
+  for (const cost of amountsOf(work.leave.apply(rows), rules).values()) work.left += cost;
+}
+
+/** Adds what GPUs cost as it was. */
+function addCost(work: Work, costs: Amounts): void {
+  for (const [key, cost] of costs) {
+    lineOf(work, key).was += cost;
+    work.was += cost;
+  }
+}
+
+function lineOf({ lines }: Work, key: string) {
+  const [team, state] = key.split("\n") as [string, string];
+  const line = lines.get(key) ?? { team, state, was: 0n, otherwise: 0n };
+  lines.set(key, line);
+  return line;
+}
+
+function amountsOf(nodes: readonly (readonly UsageHour[])[], rules: Rules): Amounts {
+  const amounts = new Map<string, bigint>();
+  for (const rows of nodes) {
+    const [charges] = chargeNode(rows, rules).charges;
+    for (const { team, state, costs } of charges!) {
+      if (costs === undefined) continue;
+      const key = `${team}\n${state}`;
+      amounts.set(key, (amounts.get(key) ?? 0n) + costs.effective);
+    }
+  }
+  return amounts;
+}
+
+function pricedOf({ proposal, lines: byKey, was, left }: Work): Priced {
+  const lines = [...byKey.values()]
+    .map(({ team, state, ...of }) => ({
+      team,
+      state,
+      was: lastUnits<"currency">(of.was),
+      otherwise: lastUnits<"currency">(of.otherwise),
+    }))
+    .toSorted((one, other) => (`${one.team}\n${one.state}` < `${other.team}\n${other.state}` ? -1 : 1));
+  const isFree = ({ state }: CardLine): boolean => FREE.has(state);
+  return {
+    lines,
+    saving: {
+      owner: less(lines.filter(({ team }) => team === proposal.subject.team)),
+      freed: difference(lastUnits<"currency">(0n), less(lines.filter(isFree))),
+      organization: less(lines),
+      organizationIfFreedLeave: lastUnits(was - left),
+    },
+  };
+}
+
+/** Returns by how much lines would have cost less. */
+function less(lines: readonly CardLine[]): Money {
+  return difference(sum(lines.map(({ was }) => was)), sum(lines.map(({ otherwise }) => otherwise)));
+}
+
+/** Yields the rows of one GPU in one hour after the other. Rows come sorted by node, hour, slot and time. */
+async function* slotHours(portions: AsyncIterable<readonly UsageHour[]>): AsyncGenerator<readonly UsageHour[]> {
+  let rows: UsageHour[] = [];
+  for await (const portion of portions) {
+    for (const row of portion) {
+      const [first] = rows;
+      if (first !== undefined && !isSameSlotHour(first, row)) {
+        yield rows;
+        rows = [];
+      }
+      rows.push(row);
+    }
+  }
+  if (rows.length > 0) yield rows;
+}
+
+function isSameSlotHour(one: UsageHour, other: UsageHour): boolean {
+  return (
+    one.slot === other.slot &&
+    one.node === other.node &&
+    hourOf(one.segment.fromMillis) === hourOf(other.segment.fromMillis)
+  );
+}

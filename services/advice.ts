@@ -1,0 +1,56 @@
+import type { Logger } from "pino";
+import { keepCards, readBasis } from "../processors/ledger/advice/keep-cards.ts";
+import { lastDays, makeCards } from "../processors/ledger/advice/make-cards.ts";
+import { MINUTE_MILLIS } from "../domain/time.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
+import type { StoreClient } from "../runtime/store/client.ts";
+
+/** How often the leader looks whether the recommendations are of other days, of other usage or by other rules than the last ones. */
+const LOOK_MILLIS = 60_000;
+/** How long after midnight the last day counts: its last samples may be late. */
+const SETTLE_MILLIS = 20 * MINUTE_MILLIS;
+/** The least time between two computations of the same days. */
+const AGAIN_MILLIS = 15 * MINUTE_MILLIS;
+
+/**
+ * Makes the recommendations of the last whole days while this processor leads: after each midnight in UTC, and again if late usage or other
+ * rules change them.
+ */
+export function startAdvice(options: {
+  readonly config: Config;
+  readonly store: StoreClient;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** A hash of the ledger's rules. */
+  readonly rulesHash: string;
+  readonly isLeading: () => boolean;
+  /** True while ended hours wait to be charged. */
+  readonly isBehind: () => boolean;
+}): Repeated {
+  const { config, store, logger, now, rulesHash, isLeading, isBehind } = options;
+  const ledger = ledgerOf(config);
+  const { advice } = config;
+  let madeAt = -Infinity;
+  let madeUntil = 0;
+
+  async function look(): Promise<void> {
+    if (!isLeading() || isBehind()) return;
+    const window = lastDays(advice.days, now() - SETTLE_MILLIS);
+    if (madeUntil === window.until && now() < madeAt + AGAIN_MILLIS) return;
+    const { usage, last } = await readBasis(store, window);
+    const basis = `${usage} ${rulesHash} ${JSON.stringify(advice)}`;
+    [madeAt, madeUntil] = [now(), window.until];
+    if (basis === last) return;
+    const begun = performance.now();
+    const made = await makeCards(store, ledger, { window, advice });
+    const seconds = (performance.now() - begun) / 1000;
+    await keepCards(store, made, { basis, madeAt: now(), seconds });
+    logger.info({ cards: made.cards.length, workloads: made.workloads, seconds }, "the recommendations were made");
+  }
+
+  return repeat(LOOK_MILLIS, look, (error) =>
+    logger.warn({ err: error }, "the recommendations could not be made; this is tried again"),
+  );
+}
