@@ -1,3 +1,4 @@
+import { benchAdvice } from "./advice.ts";
 import { benchAlerts } from "./alerts.ts";
 import { benchDashboards } from "./dashboards.ts";
 import { benchGpuMetrics } from "./gpu-metrics.ts";
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
     what: "dashboards' queries to the store, for a week of 10,000 GPUs and 200 teams",
     run: benchDashboards,
   },
+  advice: { what: "cards of a week of 10,000 GPUs, and both bills of a month", run: benchAdvice },
   panels: { what: "dashboards' queries to a real Prometheus, for a week of 10,000 GPUs", run: benchPanels },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },

@@ -111,10 +111,13 @@ const PPM = 1_000_000;
 const IDLE_MEAN_PPM = 10_000;
 const IDLE_MAX_PPM = 50_000;
 
-/** Returns true if a workload held devices for an hour without using any. False without samples for the whole hour: nobody knows. */
-export function isIdle(hour: HourEvidence, coverage: number): boolean {
+/** The part of an hour that must have samples. Over several hours, the configured coverage counts. */
+const LEAST_HOUR = 0.5;
+
+/** Returns true if a workload held devices for an hour without using any. False if half of the hour has no samples: nobody knows. */
+export function isIdle(hour: HourEvidence): boolean {
   const running = runningMillis(hour);
-  if (running === 0 || hour.coveredMillis < running * coverage) return false;
+  if (running === 0 || hour.coveredMillis < running * LEAST_HOUR) return false;
   return hour.activityPpmMillis < hour.coveredMillis * IDLE_MEAN_PPM && hour.maxPpm < IDLE_MAX_PPM;
 }
 

@@ -1,6 +1,6 @@
 import { DAY_MILLIS, HOUR_MILLIS } from "../../time.ts";
 import { doubtsOf } from "../doubts.ts";
-import { isActive, isIdle, type HourEvidence } from "../evidence.ts";
+import { coverageOf, isActive, isIdle, type HourEvidence } from "../evidence.ts";
 import { stopRemedy } from "../remedies.ts";
 import { percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
 import { HOURS_OF_WEEK, weekHourOf, weekHoursText } from "../week-hours.ts";
@@ -23,7 +23,7 @@ export const offHours: WorkloadRule = (workload, context) => {
     return [];
   const byWeekHour = Array.from({ length: HOURS_OF_WEEK }, (): HourEvidence[] => []);
   hours.forEach((hour, index) => byWeekHour[weekHourOf(window.from + index * HOUR_MILLIS)]!.push(hour));
-  const rests = byWeekHour.map((each) => each.every((hour) => isIdle(hour, coverage)));
+  const rests = byWeekHour.map((each) => each.every(isIdle));
   const restsAt = (day: number, hour: number): boolean => rests[day * HOURS_OF_DAY + hour]!;
   const night = longestNight((hour) => days(0, WEEKDAYS).every((day) => restsAt(day, hour)));
   const isFreeWeekend = days(WEEKDAYS, 7).every((day) => dayHours().every((hour) => restsAt(day, hour)));
@@ -32,6 +32,7 @@ export const offHours: WorkloadRule = (workload, context) => {
     ...(isFreeWeekend ? days(WEEKDAYS, 7).flatMap((day) => dayHours().map((hour) => day * HOURS_OF_DAY + hour)) : []),
   ]);
   if (stopped.size === 0) return [];
+  if (coverageOf([...stopped].flatMap((hour) => byWeekHour[hour]!)) < coverage) return "coverage";
   const weekdays = days(0, WEEKDAYS).flatMap((day) => dayHours().map((hour) => day * HOURS_OF_DAY + hour));
   const others = weekdays.filter((hour) => !stopped.has(hour)).flatMap((hour) => byWeekHour[hour]!);
   const worked = others.filter(isActive).length / Math.max(1, others.length);

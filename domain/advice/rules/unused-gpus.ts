@@ -6,8 +6,6 @@ import { counted, gib, percent, subjectOf, whereOf, type WorkloadRule } from "..
 /** A GPU is unused if 99 % of its intervals have less activity than this, parts per million, and no more memory than a CUDA context. */
 const UNUSED_PPM = 10_000;
 const CONTEXT_MIB = 1024;
-/** More samples than for other cards: one GPU of several is judged. */
-const COVERAGE = 0.95;
 
 /** Finds GPUs of pods with several GPUs that nothing uses, while the other GPUs work. Kubecost has the same card without memory. */
 export const unusedGpus: WorkloadRule = (workload, context) => {
@@ -19,7 +17,7 @@ export const unusedGpus: WorkloadRule = (workload, context) => {
   if (count === 0 || pods.some(({ devices }, index) => devices.length === unused[index]!.length)) return [];
   if (pods.some(({ devices }) => devices.some(({ held }) => held.what !== "whole"))) return [];
   const released = unused.flatMap((devices) => devices.slice(0, count));
-  if (released.some((device) => device.coveredMillis < device.heldMillis * COVERAGE)) return "coverage";
+  if (released.some((device) => device.coveredMillis < device.heldMillis * context.coverage)) return "coverage";
   const asked = first.devices.length;
   const memory = Math.max(...released.map(({ stats }) => stats!.memoryPeakMiB));
   const activity = Math.max(...released.map(({ stats }) => stats!.p99));

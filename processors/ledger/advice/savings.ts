@@ -26,8 +26,9 @@ interface Work {
   readonly proposal: Proposal;
   /** The nodes that leave with all of their GPUs. */
   readonly removed: readonly string[];
-  readonly stay: AppliedChanges;
-  readonly leave: AppliedChanges;
+  readonly changes: AppliedChanges;
+  /** The rules for the GPUs that are held instead. Prices are cached for one machine after the other. */
+  readonly otherRules: Rules;
   readonly lines: Map<string, { readonly team: string; readonly state: string; was: bigint; otherwise: bigint }>;
   /** The cost of the changed GPUs, as it was and if the freed GPUs leave. */
   was: bigint;
@@ -73,19 +74,19 @@ export async function priceProposals(
   return works.map(pricedOf);
 }
 
-function workOf(proposal: Proposal, { prices, owners }: Rules): Work {
+function workOf(proposal: Proposal, rules: Rules): Work {
   const read = readWhatIf(JSON.stringify({ changes: proposal.changes }));
   if ("problems" in read) throw new TypeError(`a card has an invalid change: ${JSON.stringify(read.problems)}`);
   const changes = read.value.changes.filter((change) => change.what !== "remove");
   const removed = proposal.changes.flatMap(
     ({ remove }) => (remove as { readonly node: string[] } | undefined)?.node ?? [],
   );
-  const of = { owners, prices, isRemoved: () => false };
+  const prices = createNodePrices(rules.prices.book);
   return {
     proposal,
     removed,
-    stay: prepareChanges(changes, { ...of, freedLeave: false }),
-    leave: prepareChanges(changes, { ...of, freedLeave: true }),
+    changes: prepareChanges(changes, { owners: rules.owners, prices, isRemoved: () => false, freedLeave: false }),
+    otherRules: { ...rules, prices },
     lines: new Map(),
     was: 0n,
     left: 0n,
@@ -96,13 +97,20 @@ function workOf(proposal: Proposal, { prices, owners }: Rules): Work {
 type Amounts = ReadonlyMap<string, bigint>;
 
 function addDifference(work: Work, rows: readonly UsageHour[], rules: Rules, costsWere: () => Amounts): void {
-  const before = work.stay.changedMillis;
-  const changed = work.stay.apply(rows);
-  if (work.stay.changedMillis === before) return;
+  const before = work.changes.changedMillis;
+  const [own, ...others] = work.changes.apply(rows);
+  if (work.changes.changedMillis === before) return;
   addCost(work, costsWere());
-  for (const [key, cost] of amountsOf(changed, rules)) lineOf(work, key).otherwise += cost;
-  for (const cost of amountsOf(work.leave.apply(rows), rules).values()) work.left += cost;
+  const ofOwn = amountsOf([own!], rules);
+  const ofOthers = amountsOf(others, work.otherRules);
+  for (const amounts of [ofOwn, ofOthers]) for (const [key, cost] of amounts) lineOf(work, key).otherwise += cost;
+  // The GPU leaves for the time in which nobody holds it any more.
+  const kept = own!.filter(({ segment }, index) => segment.claims.length > 0 || segment === rows[index]!.segment);
+  const ofKept = kept.length === own!.length ? ofOwn : kept.length === 0 ? NOTHING : amountsOf([kept], rules);
+  for (const amounts of [ofKept, ofOthers]) for (const cost of amounts.values()) work.left += cost;
 }
+
+const NOTHING: Amounts = new Map();
 
 /** Adds what GPUs cost as it was. */
 function addCost(work: Work, costs: Amounts): void {

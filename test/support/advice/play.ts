@@ -1,10 +1,10 @@
-import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
-import { newRunId } from "../../processors/ledger/hours/runs.ts";
-import type { StoreClient } from "../../runtime/store/client.ts";
-import { clustersOf } from "../../scenarios/play/tenure.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
-import { playScenario, type Played } from "./play-ledger.ts";
+import { computeWindow } from "../../../processors/ledger/rollup/rollups.ts";
+import { newRunId } from "../../../processors/ledger/hours/runs.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { clustersOf } from "../../../scenarios/play/tenure.ts";
+import type { Scenario } from "../../../scenarios/schema.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { playScenario, type Played } from "../play-ledger.ts";
 
 /** Plays a scenario, and makes the rollups of its hours. Evidence reads both. */
 export async function playWithRollups(store: StoreClient, scenario: Scenario): Promise<Played> {
