@@ -2,11 +2,10 @@ import { Option, type Command } from "commander";
 import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
-import type { Bill } from "../scenarios/bill.ts";
 import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
 import { periodOfArgument } from "./close.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
-import { computeBill, createProgress } from "./on-demand-bill.ts";
+import { computeBills, createProgress } from "./on-demand-bill.ts";
 import { openStore } from "./store.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 
@@ -35,14 +34,10 @@ export function addBill(program: Command, context: CommandContext): void {
       const policies = policiesOf(ledger, options.policy);
       const store = await openStore(config);
       try {
-        const bills = new Map<string, Bill>();
-        for (const policy of policies) {
-          const showProgress = createProgress(policy.name, (text) => context.stderr.write(text));
-          bills.set(
-            policy.name,
-            await computeBill(store, ledger, { policy, span: period, by, onProgress: showProgress }),
-          );
-        }
+        const rules = policies.map((policy) => ({ rules: ledger, policy }));
+        const onProgress = createProgress((text) => context.stderr.write(text));
+        const computed = await computeBills(store, rules, { span: period, by, onProgress });
+        const bills = new Map(policies.map(({ name }, index) => [name, computed[index]!]));
         const { currency } = ledger.book;
         context.stdout.write(printBills(bills, { currency, by, format: options.format }));
       } finally {

@@ -1,6 +1,6 @@
 import type { BookedCharge } from "../runtime/store/schema/charges.ts";
-import { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../domain/charge/dimension.ts";
-import { sum } from "../domain/exact/units.ts";
+import { HOLDER_DIMENSIONS, LABEL_DIMENSION, MACHINE_DIMENSIONS } from "../domain/charge/dimension.ts";
+import { lastUnits, sum, type Amount, type Quantity } from "../domain/exact/units.ts";
 import { DIMENSIONS } from "../domain/owner/owner.ts";
 import { dateText } from "../domain/period.ts";
 import type { Bill, BillLine } from "./bill.ts";
@@ -19,30 +19,31 @@ export function billOf(charges: readonly BilledCharge[]): Bill {
   };
 }
 
-/** Returns a charge with its dimensions under the names of `scenarios.md`. */
+/** The values of each dimension of a charge under the names of `scenarios.md`, but for labels. A value is empty if a charge has none. */
+const VALUES: Readonly<Record<string, (charge: BilledCharge) => string>> = {
+  ...Object.fromEntries(DIMENSIONS.map((name) => [name, (charge: BilledCharge) => charge[name]])),
+  payer: ({ payer }) => payer,
+  cluster: ({ cluster }) => cluster,
+  node: ({ node }) => node,
+  ...Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, (charge: BilledCharge) => charge[name]])),
+  state: ({ state }) => state,
+  because: ({ because }) => because,
+  gpu: ({ slot }) => (slot === undefined ? "" : String(slot)),
+  ...Object.fromEntries(HOLDER_DIMENSIONS.map((name) => [name, ({ holder }: BilledCharge) => holder?.[name] ?? ""])),
+  attribution: ({ holder }) => holder?.attribution ?? "",
+  chargeDay: ({ fromMillis }) => dateText(fromMillis),
+  chargePeriod: ({ fromMillis }) => dateText(fromMillis).slice(0, 7),
+  billingPeriod: ({ billingPeriod }) => dateText(billingPeriod).slice(0, 7),
+  unpriced: ({ costs }) => (costs === undefined ? "true" : ""),
+};
+
+/** Returns a charge with its dimensions. */
 function lineOf(charge: BilledCharge): BillLine {
-  const { holder, slot, costs, gpuHours, millijoules, carbon, fromMillis } = charge;
-  const { cluster, node, state, because, payer } = charge;
-  const day = dateText(fromMillis);
-  const labels = Object.entries(holder?.labels ?? {}).map(([name, value]) => [`label.${name}`, value] as const);
+  const { holder, costs, gpuHours, millijoules, carbon } = charge;
+  const labels = Object.entries(holder?.labels ?? {}).map(([name, value]) => [LABEL_DIMENSION + name, value] as const);
+  const values = Object.entries(VALUES).map(([name, valueOf]) => [name, valueOf(charge)] as const);
   return {
-    dimensions: {
-      ...valuesOf(DIMENSIONS, charge),
-      payer,
-      cluster,
-      node,
-      ...valuesOf(MACHINE_DIMENSIONS, charge),
-      state,
-      because,
-      gpu: slot === undefined ? "" : String(slot),
-      ...valuesOf(HOLDER_DIMENSIONS, holder),
-      attribution: holder?.attribution ?? "",
-      chargeDay: day,
-      chargePeriod: day.slice(0, 7),
-      billingPeriod: dateText(charge.billingPeriod).slice(0, 7),
-      unpriced: costs === undefined ? "true" : "",
-      ...Object.fromEntries(labels),
-    },
+    dimensions: Object.fromEntries([...values, ...labels]),
     gpuHours,
     cost: costs?.effective,
     millijoules,
@@ -50,10 +51,57 @@ function lineOf(charge: BilledCharge): BillLine {
   };
 }
 
-/** Returns the values of some dimensions, empty without a holder. */
-function valuesOf<Name extends string>(
-  names: readonly Name[],
-  of: Readonly<Record<Name, string>> | undefined,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(names.map((name) => [name, of?.[name] ?? ""]));
+/** A bill in the making, of which only the groups are in memory. */
+export interface BillSums {
+  add(charge: BilledCharge): void;
+  /** Returns the bill with one line for each group. A group has a cost if one of its charges has one. */
+  bill(): Bill;
+}
+
+/** Creates the sums of charges by some dimensions. */
+export function createBillSums(by: readonly string[]): BillSums {
+  const values = by.map((name): ((charge: BilledCharge) => string) => {
+    if (!name.startsWith(LABEL_DIMENSION)) return VALUES[name] ?? (() => "");
+    const label = name.slice(LABEL_DIMENSION.length);
+    return ({ holder }) => holder?.labels[label] ?? "";
+  });
+  const groups = new Map<string, GroupSums>();
+  return {
+    add(charge) {
+      const ofCharge = values.map((valueOf) => valueOf(charge));
+      const key = ofCharge.join("\n");
+      let group = groups.get(key);
+      if (group === undefined) {
+        group = { values: ofCharge, gpuHours: 0n, cost: undefined, millijoules: undefined, carbon: undefined };
+        groups.set(key, group);
+      }
+      const { costs, gpuHours, millijoules, carbon } = charge;
+      group.gpuHours += gpuHours;
+      if (costs !== undefined) group.cost = (group.cost ?? 0n) + costs.effective;
+      if (millijoules !== undefined) group.millijoules = (group.millijoules ?? 0n) + millijoules;
+      if (carbon !== undefined) group.carbon = (group.carbon ?? 0n) + carbon;
+    },
+    bill() {
+      const lines = [...groups.values()].map((group): BillLine => ({
+        dimensions: Object.fromEntries(by.map((name, index) => [name, group.values[index]!])),
+        gpuHours: lastUnits(group.gpuHours),
+        cost: amountIn(group.cost),
+        millijoules: group.millijoules,
+        carbon: amountIn(group.carbon),
+      }));
+      return { lines, total: sum(lines.flatMap(({ cost }) => cost ?? [])) };
+    },
+  };
+}
+
+interface GroupSums {
+  readonly values: readonly string[];
+  gpuHours: bigint;
+  cost: bigint | undefined;
+  millijoules: bigint | undefined;
+  carbon: bigint | undefined;
+}
+
+function amountIn<Of extends Quantity>(count: bigint | undefined): Amount<Of> | undefined {
+  return count === undefined ? undefined : lastUnits(count);
 }

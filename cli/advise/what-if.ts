@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
 import { createNodePrices } from "../../processors/ledger/charge/node-prices.ts";
-import { prepareChanges, type AppliedChanges } from "../../processors/ledger/what-if/apply.ts";
+import { prepareChanges } from "../../processors/ledger/what-if/apply.ts";
 import { nodesToRemove } from "../../processors/ledger/what-if/fewer-nodes.ts";
 import type { Span } from "../../reports/question/span.ts";
 import { ledgerOf, writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
@@ -10,8 +10,9 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
 import { describeProblem, type FileProblem } from "../../runtime/config/yaml.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import type { Bill } from "../../scenarios/bill.ts";
 import { CommandError } from "../context.ts";
-import { computeBill, createProgress } from "../on-demand-bill.ts";
+import { computeBills, createProgress } from "../on-demand-bill.ts";
 import { printComparison, type ComparisonOptions } from "./comparison.ts";
 
 /** A change of the past, with its file. */
@@ -25,9 +26,9 @@ export async function compareBills(
   store: StoreClient,
   config: Config,
   { whatIf, path }: WhatIfFile,
-  of: Pick<ComparisonOptions, "by" | "format"> & { readonly span: Span; readonly write: (text: string) => void },
+  asked: Pick<ComparisonOptions, "by" | "format"> & { readonly span: Span; readonly write: (text: string) => void },
 ): Promise<string> {
-  const { span, by, format, write } = of;
+  const { span, by, format, write } = asked;
   const ledger = ledgerOf(config);
   const other = otherLedger(ledger, config, whatIf, path);
   const ofNodes = whatIf.changes.filter((change) => change.what === "remove");
@@ -38,12 +39,12 @@ export async function compareBills(
     freedLeave: whatIf.freed === "leave",
     isRemoved: await nodesToRemove(store, ofNodes, span),
   });
-  const bill = (name: string, of: Ledger, change?: AppliedChanges["apply"]) => {
-    const onProgress = createProgress(name, write);
-    return computeBill(store, of, { policy: of.policies[0], span, by: [...by, "state"], change, onProgress });
-  };
-  const was = await bill("as it was", ledger);
-  const otherwise = await bill("otherwise", other, changes.apply);
+  const bills = [
+    { rules: ledger, policy: ledger.policies[0] },
+    { rules: isSame(ledger, other) ? ledger : other, policy: other.policies[0], change: changes.apply },
+  ];
+  const of = { span, by: [...by, "state"], onProgress: createProgress(write) };
+  const [was, otherwise] = (await computeBills(store, bills, of)) as [Bill, Bill];
   const policies = [ledger.policies[0].name, other.policies[0].name];
   return printComparison(
     { was, otherwise, changes, span: span.name, policies },
@@ -62,6 +63,11 @@ export function readWhatIfFile(path: string): WhatIfFile {
   const read = readWhatIf(text);
   if ("problems" in read) throw wrongFile(path, read.problems);
   return { path, whatIf: read.value };
+}
+
+/** Returns true if two ledgers have the same prices, so that usage that does not change costs the same under the same policy. */
+function isSame(one: Ledger, other: Ledger): boolean {
+  return one.book === other.book;
 }
 
 /** Returns the ledger with the policy and the prices of the change. */

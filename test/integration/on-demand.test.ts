@@ -43,9 +43,9 @@ describe("a policy's bill on demand", () => {
       for (const policy of rules.policies) {
         const charges: Charge[] = [];
         let [done, of] = [0, 1];
-        for await (const part of chargeOnDemand(store, rules, policy, span)) {
+        for await (const part of chargeOnDemand(store, [{ rules, policy }], span)) {
           expect(part.breaches).toEqual([]);
-          charges.push(...part.charges);
+          charges.push(...part.charges[0]!);
           ({ done, of } = part);
         }
         expect(words(charges)).toEqual(words(await readCharges(store, policy, span)));

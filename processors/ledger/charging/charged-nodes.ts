@@ -15,50 +15,39 @@ export async function* chargedNodes(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
   rules: Rules,
-  change?: ChangeUsage,
 ): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
   if (cluster === FLEET) {
     yield* fleetNodes(store, windowStart, rules);
     return;
   }
-  yield* chargedUsage(
-    readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }),
-    rules,
-    change,
-  );
+  yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
 }
 
 /** Usage rows in portions, from the store or from the meter. */
-type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
-
-/** Returns the usage of a node in an hour as the usage of one node or several, to charge it as it would have been. */
-export type ChangeUsage = (hours: readonly UsageHour[]) => readonly (readonly UsageHour[])[];
+export type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
 
 /** Yields the charges of nodes whose rows come sorted by node, slot and time, before anything is spread. */
 export async function* chargedUsage(
   portions: Portions,
   rules: Rules,
-  change: ChangeUsage = (hours) => [hours],
 ): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
-  let charged = 0;
-  for await (const hours of nodesOf(portions)) {
-    for (const ofNode of change(hours)) yield { node: ofNode[0]!.node, charged: chargeNode(ofNode, rules) };
-    charged += 1;
-    if (charged % NODES_AT_A_STRETCH === 0) await setImmediate();
-  }
+  for await (const hours of nodesOf(portions)) yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
 }
 
 /** The number of nodes after which other work of the event loop gets its turn. */
 const NODES_AT_A_STRETCH = 32;
 
-/** Yields the rows of one node after the other. */
-async function* nodesOf(portions: Portions): AsyncGenerator<readonly UsageHour[]> {
+/** Yields the rows of one node after the other, and lets other work of the event loop have its turns. */
+export async function* nodesOf(portions: Portions): AsyncGenerator<readonly UsageHour[]> {
   let rows: UsageHour[] = [];
+  let nodes = 0;
   for await (const portion of portions) {
     for (const row of portion) {
       if (rows.length > 0 && rows[0]!.node !== row.node) {
         yield rows;
         rows = [];
+        nodes += 1;
+        if (nodes % NODES_AT_A_STRETCH === 0) await setImmediate();
       }
       rows.push(row);
     }

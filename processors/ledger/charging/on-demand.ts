@@ -1,69 +1,170 @@
+import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { Charge } from "../../../domain/charge/charge.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import type { ChargeRules } from "./charge-window.ts";
-import { chargedNodes, type ChangeUsage } from "./charged-nodes.ts";
-import { spreadHour } from "./reservations.ts";
-import { FLEET } from "./fleet-hours.ts";
+import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { breachesOf, type Breach } from "../charge/invariant.ts";
-import { createLateSpread } from "../charge/late-spread.ts";
+import { createLateSpread, type LateSpread } from "../charge/late-spread.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { hasFleetCosts } from "../hours/rules.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
+import { readUsage } from "../metering/usage-rows.ts";
+import type { ChargeRules } from "./charge-window.ts";
+import { nodesOf, type Portions } from "./charged-nodes.ts";
+import { FLEET, fleetNodes } from "./fleet-hours.ts";
+import { spreadHour } from "./reservations.ts";
 
-/** A part of a bill that is computed on demand, with its progress. */
+/** Returns the usage of a node in an hour as the usage of one node or several, to charge it as it would have been. */
+export type ChangeUsage = (hours: readonly UsageHour[]) => readonly (readonly UsageHour[])[];
+
+/** The rules of one of several bills of the same usage. */
+export interface BillRules {
+  readonly rules: Omit<ChargeRules, "policies">;
+  readonly policy: Policy;
+  /** Changes the usage before it is charged; absent if the usage is charged as it was. */
+  readonly change?: ChangeUsage;
+}
+
+/** A part of each bill, with the progress. */
 export interface OnDemandCharges {
-  readonly charges: readonly Charge[];
+  /** In the order of the bills. */
+  readonly charges: readonly (readonly Charge[])[];
   readonly breaches: readonly Breach[];
   /** The number of finished hours of clusters, and the number of all. */
   readonly done: number;
   readonly of: number;
 }
 
+/** A bill in the making. */
+interface Work extends BillRules {
+  readonly prepared: Rules;
+  /** The index of the first bill with the same rules and policy: usage that no change affects has the same charges in both. */
+  readonly like: number;
+  readonly late: LateSpread;
+}
+
 /**
- * Yields the charges of a span, milliseconds since the epoch, under any policy, kept or not. They come from the published usage and the
- * given prices and owners, hour by hour of each cluster, as it was or as `change` makes it. Charges that are spread over days or the span come last. Nothing is stored. A
- * spread over a period is done over the span. Fails with a `StoreError`.
+ * Yields the charges of a span, milliseconds since the epoch, for one or several bills: by any prices, owners and policies, kept or not, of the
+ * usage as it was or as a change makes it. They come from the published usage, which is read once, hour by hour of each cluster. Charges that
+ * are spread over days or the span come last. Nothing is stored. A spread over a period is done over the span. Fails with a `StoreError`.
  */
 export async function* chargeOnDemand(
   store: StoreClient,
-  { book, owners, energy }: Omit<ChargeRules, "policies">,
-  policy: Policy,
+  bills: readonly BillRules[],
   span: { readonly from: number; readonly until: number },
-  change?: ChangeUsage,
 ): AsyncGenerator<OnDemandCharges> {
-  const rules = { prices: createNodePrices(book), owners, policies: [policy], energy };
-  const isHourly = policy.spread.window === "hour";
-  const late = createLateSpread(policy.spread);
-  const windows = await windowsOf(store, span, hasFleetCosts(book));
+  const works = bills.map((bill): Work => {
+    const { rules, policy } = bill;
+    const { book, owners, energy } = rules;
+    return {
+      ...bill,
+      prepared: { prices: createNodePrices(book), owners, policies: [policy], energy },
+      like: bills.findIndex((other) => other.rules === rules && other.policy === policy),
+      late: createLateSpread(policy.spread),
+    };
+  });
+  const windows = await windowsOf(
+    store,
+    span,
+    bills.some(({ rules }) => hasFleetCosts(rules.book)),
+  );
+  const reads = readAhead(store, windows);
   for (const [index, window] of windows.entries()) {
-    const charges: Charge[] = [];
-    const breaches: Breach[] = [];
-    for await (const { node, charged } of chargedNodes(store, window, rules, change)) {
-      const [ofNode] = charged.charges as [readonly Charge[]];
-      breaches.push(...breachesOf(policy.name, node, charged, ofNode));
-      for (const charge of ofNode) charges.push(charge);
-    }
-    if (!isHourly) late.add(charges);
-    const final = isHourly
-      ? (await spreadHour(store, window, { charges, policy, owners })).charges
-      : charges.filter(({ payer }) => payer !== "spread");
+    const { charges, breaches } = await chargeHour(store, window, works, await reads.next());
     yield {
-      charges: [...final, ...markupCharges(final, book.markup)],
+      charges: await Promise.all(works.map((work, at) => endOfHour(store, window, work, charges[at]!))),
       breaches,
       done: index + 1,
       of: windows.length,
     };
   }
-  const { charges } = late.end();
-  if (charges.length > 0)
-    yield {
-      charges: [...charges, ...markupCharges(charges, book.markup)],
-      breaches: [],
-      done: windows.length,
-      of: windows.length,
-    };
+  const late = works.map((work) => withMarkups(work, work.late.end().charges));
+  if (late.some(({ length }) => length > 0))
+    yield { charges: late, breaches: [], done: windows.length, of: windows.length };
+}
+
+/** Returns the charges of an hour of a cluster for each bill, before anything is spread. */
+async function chargeHour(
+  store: StoreClient,
+  { cluster, windowStart }: WindowOfCluster,
+  works: readonly Work[],
+  usage: Portions,
+): Promise<{ readonly charges: readonly (readonly Charge[])[]; readonly breaches: readonly Breach[] }> {
+  const charges = works.map((): Charge[] => []);
+  const breaches: Breach[] = [];
+  const add = (at: number, node: string, charged: ChargedNode): void => {
+    const [ofNode] = charged.charges as [readonly Charge[]];
+    breaches.push(...breachesOf(works[at]!.policy.name, node, charged, ofNode));
+    for (const charge of ofNode) charges[at]!.push(charge);
+  };
+  if (cluster === FLEET) {
+    for (const [at, { prepared }] of works.entries())
+      for await (const { node, charged } of fleetNodes(store, windowStart, prepared)) add(at, node, charged);
+    return { charges, breaches };
+  }
+  for await (const hours of nodesOf(usage)) {
+    const unchanged = new Map<number, ChargedNode>();
+    for (const [at, { change, prepared, like }] of works.entries())
+      for (const ofNode of change?.(hours) ?? [hours]) {
+        const known = ofNode === hours ? unchanged.get(like) : undefined;
+        const charged = known ?? chargeNode(ofNode, prepared);
+        if (ofNode === hours) unchanged.set(like, charged);
+        add(at, ofNode[0]!.node, charged);
+      }
+  }
+  return { charges, breaches };
+}
+
+/** Returns the charges of an hour after what is spread within the hour, with markups. */
+async function endOfHour(
+  store: StoreClient,
+  window: WindowOfCluster,
+  work: Work,
+  charges: readonly Charge[],
+): Promise<readonly Charge[]> {
+  const { policy, rules, late } = work;
+  if (policy.spread.window === "hour") {
+    const spread = await spreadHour(store, window, { charges, policy, owners: rules.owners });
+    return withMarkups(work, spread.charges);
+  }
+  late.add(charges);
+  return withMarkups(
+    work,
+    charges.filter(({ payer }) => payer !== "spread"),
+  );
+}
+
+function withMarkups({ rules }: Work, charges: readonly Charge[]): readonly Charge[] {
+  return rules.book.markup.length === 0 ? charges : [...charges, ...markupCharges(charges, rules.book.markup)];
+}
+
+/** Reads the usage of one hour after the other. While an hour is charged, the store answers for the next one. */
+function readAhead(store: StoreClient, windows: readonly WindowOfCluster[]): { next(): Promise<Portions> } {
+  let at = 0;
+  const start = (): Promise<Portions> => {
+    const window = windows[at++];
+    const read = window === undefined || window.cluster === FLEET ? Promise.resolve([]) : readHour(store, window);
+    // A failure is handled when the hour has its turn.
+    read.catch(() => {});
+    return read;
+  };
+  let ahead = start();
+  return {
+    next() {
+      const read = ahead;
+      ahead = start();
+      return read;
+    },
+  };
+}
+
+async function readHour(store: StoreClient, { cluster, windowStart }: WindowOfCluster): Promise<Portions> {
+  const portions: (readonly UsageHour[])[] = [];
+  const hour = { from: windowStart, until: windowStart + HOUR_MILLIS };
+  for await (const portion of readUsage(store, cluster, hour)) portions.push(portion);
+  return portions;
 }
 
 /** Returns the hours of a span with published usage, of each cluster and, if there are costs of no cluster, of none. */
@@ -72,8 +173,9 @@ async function windowsOf(
   { from, until }: { readonly from: number; readonly until: number },
   hasFleet: boolean,
 ): Promise<readonly WindowOfCluster[]> {
+  const clusters = hasFleet ? `[toString(cluster), '${FLEET}']` : "[toString(cluster)]";
   const rows = await store.query<{ cluster: string; start: number }>(
-    `SELECT DISTINCT arrayJoin(${hasFleet ? `[toString(cluster), '${FLEET}']` : "[toString(cluster)]"}) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
+    `SELECT DISTINCT arrayJoin(${clusters}) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
      FROM runs
      WHERE kind = 'usage'
        AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})

@@ -14,7 +14,7 @@ import type { LeftBecause } from "./left.ts";
 /** A change of the past, prepared for the usage of many nodes and hours. */
 export interface AppliedChanges {
   /**
-   * Returns the usage of a node in an hour as it would have been: the rows of the node, and of each GPU that would have been held instead, each
+   * Returns the usage of a node in an hour as it would have been, `hours` itself if nothing changes: the rows of the node, and of each GPU that would have been held instead, each
    * as the rows of one node. Rows come sorted by slot and time, and go so.
    */
   apply(hours: readonly UsageHour[]): readonly (readonly UsageHour[])[];
@@ -75,6 +75,7 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
     apply(hours) {
       const own: UsageHour[] = [];
       const others: (readonly UsageHour[])[] = [];
+      const before = changedMillis;
       for (const hour of hours) {
         const ofClaims = hour.segment.claims.map((_, index) => changeOf(hour, index));
         if (ofClaims.every((change) => change === undefined)) {
@@ -90,7 +91,7 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
       }
       const [first] = own;
       if (first === undefined) return others;
-      if (!rules.isRemoved(first.cluster, first.node)) return [own, ...others];
+      if (!rules.isRemoved(first.cluster, first.node)) return changedMillis === before ? [hours] : [own, ...others];
       if (own.some(({ segment }) => segment.claims.length > 0)) {
         for (const hour of own) leave("held", hour);
         return [own, ...others];
