@@ -10,6 +10,8 @@ export const CARD_KINDS = {
   "fewer-replicas": "Fewer replicas are enough",
   "off-hours": "Idle at night or on weekends",
   "empty-nodes": "Nodes that nobody holds",
+  spot: "A training that can restart pays on demand",
+  commitment: "Steady nodes that are paid on demand",
   "waiting-gang": "Pods that hold GPUs while their gang waits",
 } as const;
 
@@ -66,7 +68,7 @@ export interface CardLine {
 
 /** The saving of a card in its window. Amounts are differences of two bills; negative amounts cost more. */
 export interface Saving {
-  /** The amount that the owner would have paid less. */
+  /** The amount that the owner would have paid less; for nodes, that all who pay for them would have paid less. */
   readonly owner: Money;
   /** The amount that GPUs without a holder would have cost more. */
   readonly freed: Money;

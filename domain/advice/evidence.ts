@@ -21,6 +21,8 @@ export interface WorkloadName {
 /** The measurements of a workload in a window, from its usage rows and its five-minute rollups. */
 export interface WorkloadEvidence extends WorkloadName {
   readonly type: WorkloadType;
+  /** Declared by its users: it writes checkpoints, and goes on after an eviction. */
+  readonly isRestartable: boolean;
   /** The team at the end of the window. */
   readonly team: string;
   /** The first and the last moment at which the workload held a GPU in the window. */

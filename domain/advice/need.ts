@@ -45,6 +45,10 @@ export function withHeadroom(amount: number, { headroom }: Pick<RuleContext, "he
 }
 
 /** Returns the fields of a what-if that move a holder to a shape. */
-export function shapeFields(shape: GpuShape): Readonly<Record<string, string | number>> {
-  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
+export function shapeFields(shape: Fields<GpuShape>): Readonly<Record<string, string | number>> {
+  return Object.fromEntries(
+    Object.entries(shape).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
+
+type Fields<Of> = { readonly [Key in keyof Of]: Of[Key] | undefined };

@@ -7,6 +7,7 @@ import { idleWorkload } from "./rules/idle-workload.ts";
 import { offHours } from "./rules/off-hours.ts";
 import { smallerModel } from "./rules/smaller-model.ts";
 import { smallerPart } from "./rules/smaller-part.ts";
+import { spot } from "./rules/spot.ts";
 import { unusedGpus } from "./rules/unused-gpus.ts";
 import { waitingGang } from "./rules/waiting-gang.ts";
 
@@ -18,6 +19,7 @@ const BY_SAMPLES: readonly WorkloadRule[] = [
   offHours,
   smallerPart,
   smallerModel,
+  spot,
 ];
 
 /** The rules that read facts of Kubernetes alone. */

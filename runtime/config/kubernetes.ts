@@ -1,8 +1,17 @@
 import { z } from "zod";
+import { RESTARTABLE_LABEL } from "../../domain/advice/rules/spot.ts";
 import { list, oneOf, text, type ConfigSources } from "./words.ts";
 
-/** Common labels and annotations for who pays and for experiments. */
-const USUAL_LABELS = ["team", "cost-center", "project", "environment", "mlflow.run-id", "wandb.run-id"];
+/** Common labels and annotations for who pays, for experiments, and for advice. */
+const USUAL_LABELS = [
+  "team",
+  "cost-center",
+  "project",
+  "environment",
+  "mlflow.run-id",
+  "wandb.run-id",
+  RESTARTABLE_LABEL,
+];
 
 /** The configuration keys that give resource names a meaning. */
 export const resourceKeys = {

@@ -92,6 +92,8 @@ const part = z.union(
   { error: "{ mig: 1g.10gb }, or { fraction: 0.25 }" },
 );
 
+const capacityType = oneOf("on-demand", "spot", "reserved", "owned");
+
 const gpus = z.strictObject({
   model: text("a GPU model of the price book, such as NVIDIA-L4"),
   count: whole(1, 64).default(1),
@@ -100,10 +102,11 @@ const gpus = z.strictObject({
   region: text("a region").optional(),
   zone: text("a zone").optional(),
   pool: text("a node pool").optional(),
-  capacityType: oneOf("on-demand", "spot", "reserved", "owned").optional(),
+  capacityType: capacityType.optional(),
 });
 
-const FORM = "one of { release }, { resize, to: { mig } | { fraction } }, { move, to: { model } }, { remove, nodes }";
+const FORM =
+  "one of { release }, { resize, to: { mig } | { fraction } }, { move, to: { model } }, { remove, nodes }, { pay, as }";
 
 const change = z.union(
   [
@@ -114,17 +117,23 @@ const change = z.union(
     z
       .strictObject({ remove: nodes, nodes: whole(1, 100_000) })
       .transform((of) => ({ what: "remove", where: of.remove, nodes: of.nodes }) as const),
+    z
+      .strictObject({ pay: nodes, as: capacityType })
+      .transform((of) => ({ what: "pay", where: of.pay, as: of.as }) as const),
     z.strictObject({ move: where, to: gpus }).transform((of) => ({ what: "move", where: of.move, to: of.to }) as const),
   ],
   { error: FORM },
 );
+
+/** Changes of nodes do not stand in the way of others. */
+const OF_NODES: Readonly<Record<string, string>> = { remove: "remove", pay: "pay" };
 
 /** The schema of a change of the past. An empty file changes nothing. */
 const whatIf = z.strictObject({
   changes: list(change)
     .default([])
     .superRefine((changes, context) => {
-      const texts = changes.map((each) => `${each.what === "remove"} ${textOf(each.where)}`);
+      const texts = changes.map((each) => `${OF_NODES[each.what] ?? ""} ${textOf(each.where)}`);
       texts.forEach((each, index) => {
         if (texts.indexOf(each) === index) return;
         const message = "a change for others than those of an earlier change, which counts";
@@ -145,8 +154,11 @@ type Change = WhatIf["changes"][number];
 /** Fewer nodes: of those that match, the ones with the least held GPU-time. */
 export type NodeChange = Change & { readonly what: "remove" };
 
+/** Nodes that would have been paid for in another way. */
+export type PaidChange = Change & { readonly what: "pay" };
+
 /** A change of holders: they would have held nothing, a smaller part of their GPUs, or other GPUs. */
-export type HolderChange = Exclude<Change, NodeChange>;
+export type HolderChange = Exclude<Change, NodeChange | PaidChange>;
 
 /** The holders that a change is for: each given field matches. */
 export type HolderMatch = HolderChange["where"];

@@ -190,6 +190,19 @@ describe("gpu-ledger advise --what-if", () => {
     expect(costs(await compared({ changes: [{ move: { team: "vision" }, to }] }))["vision"]).toBe("1.2");
   });
 
+  it("charges nodes that are paid for in another way", async () => {
+    // 8 h × 1.00 for the node of two GPUs, which is 4 h × 1.00 for vision, 2 for nlp, and 2 unallocated.
+    const prices = [
+      { match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.60" },
+      { match: { capacityType: "reserved" }, from: "2026-01-01", per: "gpu-hour", effective: "1.00" },
+    ];
+    const found = await compared({ prices, changes: [{ pay: { node: "gpu-a" }, as: "reserved" }] });
+    expect(costs(found)).toEqual({ vision: "4", nlp: "2", platform: "2" });
+    expect(found).toMatchObject({ otherwise: { total: "8" }, changedGpuHours: 8 });
+    const same = await compared({ changes: [{ pay: { node: "*" }, as: "on-demand" }] });
+    expect(same).toMatchObject({ otherwise: { total: "28.8" }, changedGpuHours: 0 });
+  });
+
   it("charges by another policy, and by other prices", async () => {
     // By usage, vision pays 0.75 × 14.40, nlp 0.25 × 7.20, and the platform the rest of 28.80.
     expect(costs(await compared({ policy: "by-usage" }))).toEqual({ vision: "10.8", nlp: "1.8", platform: "16.2" });
@@ -243,6 +256,7 @@ The changes affected 2 GPU-hours.
     [{ changes: [{ remove: { team: "a" }, nodes: 1 }] }, "changes[0] (line 1)"],
     [{ changes: [{ release: { hours: "7" } }] }, "changes[0] (line 1)"],
     [{ changes: [{ release: { from: "yesterday" } }] }, "changes[0] (line 1)"],
+    [{ changes: [{ pay: { pool: "a" }, as: "rented" }] }, "changes[0] (line 1)"],
     [{ policy: "unknown" }, 'policy: "unknown" is not one of: default, by-usage'],
     [{ prices: [{ per: "gpu-hour" }] }, "prices.0"],
     [{ price: [] }, "price (line 1): no such key; see docs/advice.md"],

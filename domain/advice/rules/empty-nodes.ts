@@ -11,6 +11,8 @@ export interface NodeGroup {
   readonly nodes: number;
   /** The names of the nodes that were there for the whole window, could be used, and had no holder. */
   readonly free: readonly string[];
+  /** The nodes on demand that were there for the whole window, with the part of their GPU-time that was held. */
+  readonly onDemand: readonly { readonly node: string; readonly held: number }[];
   /** The owner of the pool by the rules, or the platform. */
   readonly team: string;
 }

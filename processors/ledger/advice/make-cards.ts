@@ -3,6 +3,7 @@ import type { Card, CardHours, CardKind, Proposal, Refusal } from "../../../doma
 import type { HourEvidence, Window, WorkloadEvidence } from "../../../domain/advice/evidence.ts";
 import { judge } from "../../../domain/advice/rules.ts";
 import type { AdviceRules, GpuShape } from "../../../domain/advice/rule.ts";
+import { commitment } from "../../../domain/advice/rules/commitment.ts";
 import { emptyNodes } from "../../../domain/advice/rules/empty-nodes.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
@@ -46,7 +47,10 @@ export async function makeCards(
       for (const proposal of judged.proposals) byWorkload.set(proposal, workload);
       judged.refusals.forEach(refuse);
     }
-    const ofNodes = ofCluster.groups.flatMap((group) => emptyNodes(group, { window, spare: spareNodes }));
+    const ofNodes = ofCluster.groups.flatMap((group) => [
+      ...emptyNodes(group, { window, spare: spareNodes }),
+      ...commitment(group, window),
+    ]);
     const proposals = [...byWorkload.keys(), ...ofNodes];
     const priced = await priceProposals(store, cluster, window, {
       proposals,
@@ -60,8 +64,9 @@ export async function makeCards(
     }));
     for (const group of grouped(made)) {
       const card = cardOf(group, window, ledger.book.currency);
-      if (card === undefined) refuse("price");
-      else cards.push(card);
+      if (card !== undefined) cards.push(card);
+      // Most books have no reserved prices, and nodes are no workloads.
+      else if (group[0]!.workload !== undefined) refuse("price");
     }
   }
   return { window, cards: cards.toSorted(byMoney), workloads, refusals };

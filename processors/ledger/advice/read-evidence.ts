@@ -9,6 +9,7 @@ import {
   type WorkloadEvidence,
 } from "../../../domain/advice/evidence.ts";
 import type { GpuShape } from "../../../domain/advice/rule.ts";
+import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
 import type { NodeGroup } from "../../../domain/advice/rules/empty-nodes.ts";
 import type { UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
@@ -57,6 +58,8 @@ interface NodeSums {
   readonly hour: UsageHour;
   readonly hours: Set<number>;
   isHeld: boolean;
+  existsMillis: number;
+  heldMillis: number;
 }
 
 /**
@@ -93,7 +96,10 @@ export async function readEvidence(
 
 function addNode(nodes: Map<string, NodeSums>, row: UsageHour, window: Window): void {
   const known = nodes.get(row.node);
-  const sums = known ?? { hour: row, hours: new Set<number>(), isHeld: false };
+  const sums = known ?? { hour: row, hours: new Set<number>(), isHeld: false, existsMillis: 0, heldMillis: 0 };
+  const millis = row.segment.untilMillis - row.segment.fromMillis;
+  sums.existsMillis += millis;
+  if (row.holders.length > 0) sums.heldMillis += millis;
   if (known === undefined) nodes.set(row.node, sums);
   sums.hours.add(hourNumber(row, window));
   // A node that cannot be used is not one that nobody needs.
@@ -209,6 +215,7 @@ function evidenceOf(cluster: string, sums: WorkloadSums, known: Known): Workload
     kind: holder.workloadKind,
     workload: holder.workload,
     type: holder.type,
+    isRestartable: [holder.labels, holder.annotations].some((marks) => marks[RESTARTABLE_LABEL] === "true"),
     team: teamOf(owners, subjectOf(holder, machine), lastAt - 1).value,
     firstAt,
     lastAt,
@@ -248,16 +255,30 @@ function podOf(
 
 function groupsOf(nodes: ReadonlyMap<string, NodeSums>, window: Window, owners: OwnerRules): readonly NodeGroup[] {
   const hours = (window.until - window.from) / HOUR_MILLIS;
-  const groups = new Map<string, NodeGroup & { nodes: number; free: string[] }>();
-  for (const [node, { hour, hours: seen, isHeld }] of [...nodes].toSorted(byKey)) {
-    const { pool = "", instanceType = "" } = hour.machine;
+  const groups = new Map<
+    string,
+    NodeGroup & { nodes: number; free: string[]; onDemand: NodeGroup["onDemand"][number][] }
+  >();
+  for (const [node, { hour, hours: seen, isHeld, existsMillis, heldMillis }] of [...nodes].toSorted(byKey)) {
+    const { pool = "", instanceType = "", capacityType } = hour.machine;
     const { model = "" } = hour.segment.gpu;
     const key = JSON.stringify([pool, model, instanceType]);
     const team = poolTeam(owners, pool, window.until - 1);
-    const group = groups.get(key) ?? { cluster: hour.cluster, pool, model, instanceType, nodes: 0, free: [], team };
+    const group = groups.get(key) ?? {
+      cluster: hour.cluster,
+      pool,
+      model,
+      instanceType,
+      nodes: 0,
+      free: [],
+      onDemand: [],
+      team,
+    };
     groups.set(key, group);
     group.nodes += 1;
-    if (!isHeld && seen.size === hours) group.free.push(node);
+    if (seen.size !== hours) continue;
+    if (!isHeld) group.free.push(node);
+    if (capacityType === "on-demand") group.onDemand.push({ node, held: heldMillis / existsMillis });
   }
   return [...groups].toSorted(byKey).map(([, group]) => group);
 }

@@ -24,8 +24,9 @@ const FREE = new Set(["unallocated", "stranded"]);
 
 interface Work {
   readonly proposal: Proposal;
-  /** The nodes that leave with all of their GPUs. */
-  readonly removed: readonly string[];
+  /** The nodes of a proposal for nodes, and whether they leave with all of their GPUs. */
+  readonly nodes: readonly string[];
+  readonly isRemoval: boolean;
   readonly changes: AppliedChanges;
   /** The rules for the GPUs that are held instead. Prices are cached for one machine after the other. */
   readonly otherRules: Rules;
@@ -54,9 +55,9 @@ export async function priceProposals(
   const rules: Rules = { prices: createNodePrices(of.rules.book), owners: of.rules.owners, policies: [policy] };
   const works = proposals.map((proposal) => workOf(proposal, rules));
   const byWorkload = new Map<string, Work[]>();
-  const byNode = new Map<string, Work>();
+  const byNode = new Map<string, Work[]>();
   for (const work of works) {
-    for (const node of work.removed) byNode.set(node, work);
+    for (const node of work.nodes) byNode.set(node, [...(byNode.get(node) ?? []), work]);
     const { namespace, kind, workload } = work.proposal.subject;
     const key = workloadKey({ namespace, workloadKind: kind, workload });
     if (workload !== "") byWorkload.set(key, [...(byWorkload.get(key) ?? []), work]);
@@ -68,8 +69,9 @@ export async function priceProposals(
     let was: Amounts | undefined;
     const costsWere = (): Amounts => (was ??= amountsOf([rows], rules));
     for (const work of touching) addDifference(work, rows, rules, costsWere);
-    const removing = byNode.get(rows[0]!.node);
-    if (removing !== undefined) addCost(removing, costsWere());
+    for (const work of byNode.get(rows[0]!.node) ?? [])
+      if (work.isRemoval) addCost(work, costsWere());
+      else addDifference(work, rows, rules, costsWere);
   }
   return works.map(pricedOf);
 }
@@ -78,19 +80,23 @@ function workOf(proposal: Proposal, rules: Rules): Work {
   const read = readWhatIf(JSON.stringify({ changes: proposal.changes }));
   if ("problems" in read) throw new TypeError(`a card has an invalid change: ${JSON.stringify(read.problems)}`);
   const changes = read.value.changes.filter((change) => change.what !== "remove");
-  const removed = proposal.changes.flatMap(
-    ({ remove }) => (remove as { readonly node: string[] } | undefined)?.node ?? [],
-  );
+  const nodes = proposal.changes.flatMap(({ remove, pay }) => ((remove ?? pay) as NamedNodes | undefined)?.node ?? []);
   const prices = createNodePrices(rules.prices.book);
   return {
     proposal,
-    removed,
+    nodes,
+    isRemoval: nodes.length > 0 && changes.length === 0,
     changes: prepareChanges(changes, { owners: rules.owners, prices, isRemoved: () => false, freedLeave: false }),
     otherRules: { ...rules, prices },
     lines: new Map(),
     was: 0n,
     left: 0n,
   };
+}
+
+/** The nodes of a written change. */
+interface NamedNodes {
+  readonly node: readonly string[];
 }
 
 /** The cost of each team in each state, by both. */
@@ -153,7 +159,9 @@ function pricedOf({ proposal, lines: byKey, was, left }: Work): Priced {
   return {
     lines,
     saving: {
-      owner: less(lines.filter(({ team }) => team === proposal.subject.team)),
+      owner: less(
+        proposal.subject.workload === "" ? lines : lines.filter(({ team }) => team === proposal.subject.team),
+      ),
       freed: difference(lastUnits<"currency">(0n), less(lines.filter(isFree))),
       organization: less(lines),
       organizationIfFreedLeave: lastUnits(was - left),

@@ -8,7 +8,7 @@ import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import { teamOf } from "../../../domain/owner/owners.ts";
 import { subjectOf } from "../charge/charge-node.ts";
 import type { NodePrices } from "../charge/node-prices.ts";
-import type { HolderChange, HolderMatch, OtherGpus, SmallerPart } from "../../../runtime/config/what-if.ts";
+import type { HolderChange, HolderMatch, OtherGpus, PaidChange, SmallerPart } from "../../../runtime/config/what-if.ts";
 import type { LeftBecause } from "./left.ts";
 
 /** A change of the past, prepared for the usage of many nodes and hours. */
@@ -37,11 +37,16 @@ export interface ChangeRules {
 
 const PPM = 1_000_000n;
 
+/** A change of usage rows. The removal of nodes is a rule beside them. */
+export type UsageChange = HolderChange | PaidChange;
+
 /**
  * Prepares changes. The first change that fits a holder counts. The work of a holder stays as measured, also on a smaller part or on another
  * GPU: a change of its speed is not known.
  */
-export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRules): AppliedChanges {
+export function prepareChanges(changes: readonly UsageChange[], rules: ChangeRules): AppliedChanges {
+  const ofHolders = changes.filter((change) => change.what !== "pay");
+  const pays = changes.filter((change) => change.what === "pay");
   const left = new Map<LeftBecause, number>();
   let changedMillis = 0;
 
@@ -52,7 +57,7 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
 
   /** Returns the change of a claim, if one fits and can be made. */
   function changeOf(hour: UsageHour, index: number): HolderChange | undefined {
-    const change = changes.find(({ where }) => isMeant(where, hour, index, rules.owners));
+    const change = ofHolders.find(({ where }) => isMeant(where, hour, index, rules.owners));
     if (change === undefined || change.what === "release") return change;
     const { claims, gpu } = hour.segment;
     if (claims.length > 1 || claims[index]!.claim.held.what !== "whole") return leave("shared", hour);
@@ -76,13 +81,15 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
       const own: UsageHour[] = [];
       const others: (readonly UsageHour[])[] = [];
       const before = changedMillis;
-      for (const hour of hours) {
+      for (const metered of hours) {
+        const hour = paidHour(metered, pays);
+        if (hour !== metered) changedMillis += millisOf(hour.segment);
         const ofClaims = hour.segment.claims.map((_, index) => changeOf(hour, index));
         if (ofClaims.every((change) => change === undefined)) {
           own.push(hour);
           continue;
         }
-        changedMillis += millisOf(hour.segment);
+        if (hour === metered) changedMillis += millisOf(hour.segment);
         ofClaims.forEach((change, index) => {
           if (change?.what === "move") others.push(rowsOf(otherHour(hour, index, change.to), change.to));
         });
@@ -100,6 +107,30 @@ export function prepareChanges(changes: readonly HolderChange[], rules: ChangeRu
       return others;
     },
   };
+}
+
+/** Machines that are paid for in another way, by the machine and the way, so that rows of one machine stay rows of one machine. */
+const PAID = new WeakMap<UsageMachine, Map<string, UsageMachine>>();
+
+/** Returns a row as its node would have been paid for; the row itself if no change is for the node. */
+function paidHour(hour: UsageHour, pays: readonly PaidChange[]): UsageHour {
+  const { cluster, node, machine, segment } = hour;
+  const values = {
+    cluster,
+    node,
+    pool: machine.pool ?? "",
+    model: segment.gpu.model ?? "",
+    instanceType: machine.instanceType ?? "",
+  };
+  const pay = pays.find(({ where: { names } }) =>
+    Object.entries(names).every(([field, pattern]) => pattern?.fits(values[field as keyof typeof values]) ?? true),
+  );
+  if (pay === undefined || pay.as === machine.capacityType) return hour;
+  const ofMachine = PAID.get(machine) ?? new Map<string, UsageMachine>();
+  PAID.set(machine, ofMachine);
+  const paid = ofMachine.get(pay.as) ?? { ...machine, capacityType: pay.as };
+  ofMachine.set(pay.as, paid);
+  return { ...hour, machine: paid };
 }
 
 /** Returns the row of the GPU itself: without the released and moved claims, and with the smaller parts. */

@@ -1,4 +1,6 @@
 import type { CardKind } from "../../../domain/advice/card.ts";
+import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
+import type { CapacityType } from "../../../domain/inventory.ts";
 import { roll } from "../../../demo/fleet/hash.ts";
 import { bursts, daily, gaps, idle, inHours, keyOf, quiet, training, untilHour, type Shape } from "./shapes.ts";
 import type { PlantedNode, PlantedPod, PlantedWorkload } from "./planted-week.ts";
@@ -16,9 +18,17 @@ export interface PlantedFleet {
 export const PLANTED_PRICES = [
   { match: { model: "NVIDIA-H100*" }, from: "2026-01-01", per: "gpu-hour", effective: "6.88" },
   { match: { model: "NVIDIA-A100*" }, from: "2026-01-01", per: "gpu-hour", effective: "3.60" },
+  {
+    match: { model: "NVIDIA-H100*", capacityType: "reserved" },
+    from: "2026-01-01",
+    per: "gpu-hour",
+    effective: "4.20",
+  },
+  { match: { model: "NVIDIA-A100*", capacityType: "spot" }, from: "2026-01-01", per: "gpu-hour", effective: "1.40" },
   { match: { model: "NVIDIA-L4" }, from: "2026-01-01", per: "gpu-hour", effective: "0.80" },
 ];
 
+const H100 = { model: "NVIDIA-H100-80GB-HBM3", memoryMiB: 81_559 };
 const A100 = { model: "NVIDIA-A100-SXM4-40GB", memoryMiB: 40_960 };
 const LLM = { sm: 0.9, tensor: 0.1, dram: 0.95 };
 const CNN = { sm: 0.8, tensor: 0.4, dram: 0.3 };
@@ -42,9 +52,11 @@ interface Maker {
     readonly profile?: PlantedPod["profile"];
     readonly fromHour?: number;
     readonly stage?: PlantedPod["stage"];
+    readonly labels?: PlantedWorkload["labels"];
+    readonly capacityType?: CapacityType;
   }): void;
-  /** Adds a pool of nodes, the last ones of which nobody holds. */
-  pool(nodes: number, free: number): void;
+  /** Adds a pool of nodes of two GPUs, the last ones of which nobody holds. */
+  pool(nodes: number, free: number, of?: Pick<PlantedNode, "model" | "memoryMiB" | "capacityType">): void;
 }
 
 const WASTE: Readonly<Record<CardKind, Plan>> = {
@@ -114,6 +126,17 @@ const WASTE: Readonly<Record<CardKind, Plan>> = {
     });
   },
   "empty-nodes": ({ pool }, variant) => pool(2, 1 + (variant % 2)),
+  spot: ({ key, add }, variant) =>
+    add({
+      type: "training",
+      kind: "Job",
+      pods: 1 + (variant % 2),
+      gpus: 1 + (variant % 3),
+      activity: () => training(key),
+      memoryMiB: 36_000,
+      labels: { [RESTARTABLE_LABEL]: "true" },
+    }),
+  commitment: ({ pool }, variant) => pool(1 + (variant % 2), 0, H100),
   "waiting-gang": ({ key, add }, variant) => {
     const hours = 8 + Math.floor(40 * roll(key, 6));
     add({
@@ -185,6 +208,18 @@ const HEALTHY: readonly Plan[] = [
       memoryMiB: 36_000,
       stage: (hour) => (hour === 0 ? "waiting" : "running"),
     }),
+  // A training that can restart, on spot nodes already.
+  ({ key, add }) =>
+    add({
+      type: "training",
+      kind: "Job",
+      activity: () => training(key),
+      memoryMiB: 36_000,
+      labels: { [RESTARTABLE_LABEL]: "true" },
+      capacityType: "spot",
+    }),
+  // Nodes that are reserved already.
+  ({ pool }) => pool(1, 0, { ...H100, capacityType: "reserved" }),
   // A small service with as many replicas as availability needs.
   ({ key, add }) =>
     add({
@@ -204,13 +239,15 @@ export function plantedFleet({ seed, each, healthy }: { seed: number; each: numb
   const makerOf = (name: string): Maker => ({
     key: keyOf(`${seed} ${name}`),
     name,
-    add({ type, kind = "StatefulSet", pods = 1, gpus = 1, activity, memoryMiB, profile, fromHour, stage }) {
+    add(of) {
+      const { type, kind = "StatefulSet", pods = 1, gpus = 1, activity, memoryMiB, profile, fromHour, stage } = of;
+      const { labels = {}, capacityType = "on-demand" } = of;
       const key = keyOf(`${seed} ${name} add`);
       // Some samples are always missing, and a Deployment's pods are replaced once in some weeks.
       const missing = 0.06 * roll(key, 1);
       const replacedAt = kind === "Deployment" && roll(key, 2) < 0.5 ? 10 + Math.floor(150 * roll(key, 3)) : undefined;
       const made = Array.from({ length: pods }, (_, index): readonly PlantedPod[] => {
-        const node = { name: `node-${name}-${index}`, ...A100, gpus, pool: "main" };
+        const node = { name: `node-${name}-${index}`, ...A100, gpus, pool: "main", capacityType };
         nodes.push(node);
         const pod: PlantedPod = {
           name: `${name}-${index}`,
@@ -228,12 +265,12 @@ export function plantedFleet({ seed, each, healthy }: { seed: number; each: numb
           { ...pod, name: `${name}-new-${index}`, fromHour: replacedAt },
         ];
       }).flat();
-      workloads.push({ namespace: `team-${keyOf(name) % 7}`, kind, name, type, pods: made });
+      workloads.push({ namespace: `team-${keyOf(name) % 7}`, kind, name, type, labels, pods: made });
     },
-    pool(count, free) {
+    pool(count, free, of = A100) {
       const ofPool = Array.from({ length: count }, (_, index) => ({
         name: `node-${name}-${index}`,
-        ...A100,
+        ...of,
         gpus: 2,
         pool: name,
       }));

@@ -1,4 +1,5 @@
 import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
+import type { CapacityType } from "../../../domain/inventory.ts";
 import { NO_ENERGY, type Stage, type UsageClaim } from "../../../domain/allocation/segment.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { WorkloadType } from "../../../domain/workload.ts";
@@ -15,6 +16,8 @@ export interface PlantedNode {
   readonly memoryMiB: number;
   readonly gpus: number;
   readonly pool: string;
+  /** On demand by default. */
+  readonly capacityType?: CapacityType;
 }
 
 /** Five minutes of a device: parts per million of the device. Undefined: no sample. */
@@ -42,6 +45,7 @@ export interface PlantedWorkload {
   readonly kind: string;
   readonly name: string;
   readonly type: WorkloadType;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly pods: readonly PlantedPod[];
 }
 
@@ -129,7 +133,7 @@ function nodeHour(
     since: start - HOUR_MILLIS,
     delivered: node.gpus,
     pool,
-    capacityType: "on-demand",
+    capacityType: node.capacityType ?? "on-demand",
     labels: {},
   };
   return Array.from({ length: node.gpus }, (_, slot): UsageHour => {
@@ -192,7 +196,7 @@ function nodeHour(
           type: workload.type,
           queue: "",
           priorityClass: "",
-          labels: {},
+          labels: workload.labels ?? {},
           annotations: {},
           namespaceLabels: { team: workload.namespace },
           namespaceAnnotations: {},
