@@ -1,10 +1,10 @@
-import { stringify } from "yaml";
 import { CARD_KINDS, confidenceOf, REFUSALS, type Card, type Refusal } from "../../domain/advice/card.ts";
 import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
 import { counted } from "../../domain/advice/rule.ts";
-import { difference, formatAmount, sum, type Money } from "../../domain/exact/units.ts";
+import { formatAmount, sum, type Money } from "../../domain/exact/units.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import type { Advice } from "../../processors/ledger/advice/make-cards.ts";
+import { lessText, subjectText, whatIfText } from "../../reports/advice/text.ts";
 import { formatCsv } from "../../reports/format/csv.ts";
 import { formatTable } from "../../reports/format/table.ts";
 
@@ -80,22 +80,11 @@ function tableOf({ window, workloads, refusals }: Advice, cards: readonly Card[]
   ].join("");
 }
 
-/** Returns the name of a card's subject for people. */
-function subjectText({ subject }: Card): string {
-  const { namespace, kind, workload, pool, model } = subject;
-  return workload === ""
-    ? [model, pool].filter((part) => part !== "").join(" in ")
-    : `${namespace}/${kind}/${workload}`;
-}
-
 function cardText(card: Card): string {
   const { saving, currency, window, subject, remedy, risks, doubts, alternatives } = card;
   const days = Math.round((window.until - window.from) / DAY_MILLIS);
   const amounts = (text: Money): { readonly number: string } => ({ number: formatAmount(text) });
-  const less = (amount: Money): string =>
-    amount < 0n
-      ? `${formatAmount(difference(sum([]), amount))} ${currency} more`
-      : `${formatAmount(amount)} ${currency} less`;
+  const less = (amount: Money): string => lessText(amount, currency);
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ["Evidence", card.figures.map(({ name, value }) => `${name}: ${value}`)],
     ["Change", [remedy.what, "", ...remedy.lines.split("\n")]],
@@ -105,7 +94,7 @@ function cardText(card: Card): string {
       "Instead",
       alternatives.map(({ kind, what, owner }) => `${kind}: ${formatAmount(owner)} ${currency} less. ${what}`),
     ],
-    ["As a file for --what-if", stringify({ changes: card.changes }).trimEnd().split("\n")],
+    ["As a file for --what-if", whatIfText(card).trimEnd().split("\n")],
   ];
   return [
     `${CARD_KINDS[card.kind]}: ${subjectText(card)} of ${subject.team}\n`,

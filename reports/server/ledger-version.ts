@@ -5,7 +5,10 @@ import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** The current publication of the ledger. */
 export interface LedgerVersions {
-  /** Returns a short text that changes with every published run, every closed month, and every hour. Fails with a `StoreError`. */
+  /**
+   * Returns a short text that changes with every published run, every closed month, every run of the advice, every decision about a card,
+   * and every hour. Fails with a `StoreError`.
+   */
   current(): Promise<string>;
   /**
    * Checks for new publications. Each becomes current when `prepare` has made the data for its answers, so that no request waits for it. If
@@ -23,7 +26,9 @@ const STANDS_MILLIS = 2_000;
 
 const PUBLISHED = `
 SELECT (SELECT toString((count(), max(published_at), max(generation))) FROM runs WHERE kind IN ('charge', 'correction')) AS runs,
-  (SELECT toString((count(), max(recorded_at))) FROM closings) AS closings`;
+  (SELECT toString((count(), max(recorded_at))) FROM closings) AS closings,
+  (SELECT toString((count(), max(made_at))) FROM advice_runs) AS advice,
+  (SELECT toString((count(), max(at))) FROM advice_marks) AS marks`;
 
 /**
  * Reads the current publication from the store, once for several requests at a time. The text contains the hour, because spans such as `7d`
