@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { addAdvice } from "./advice.ts";
 import { addCharges } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { addDeliveries } from "./deliveries.ts";
@@ -52,6 +53,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addExplain(routes, context, words);
     addLedger(routes, context, words);
     addNow(routes, context);
+    addAdvice(routes, context, words);
     addDeliveries(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
     done();

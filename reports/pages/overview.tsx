@@ -15,8 +15,10 @@ import { Figures } from "./parts/figures.tsx";
 import { Funnel } from "./parts/funnel.tsx";
 import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
+import { LargestSaving } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
+import { readLargestCards, type LargestCards } from "../read/advice.ts";
 import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
@@ -31,6 +33,8 @@ interface Overview {
   /** The paging of the teams. */
   readonly paging: Paging;
   readonly hoursWaiting: number;
+  /** Undefined without cards. */
+  readonly advice: LargestCards | undefined;
 }
 
 const MOST_CHANGES = 8;
@@ -47,13 +51,16 @@ export function addOverview(add: AddPage, context: PageContext): void {
       span: fixedSpan(span.span),
       where: allowed([], viewer),
     } as const;
-    const reports = await readParts(context, asking, question, [["team"], ["chargeDay"]]);
+    const [reports, advice] = await Promise.all([
+      readParts(context, asking, question, [["team"], ["chargeDay"]]),
+      readLargestCards(asking.store, { teams: viewer.teams, now: context.now() }, { limit: 1 }),
+    ]);
     const [byTeam, byDay] = [reports[0]!, reports[1]!];
     const policies = keptPolicies(ledger);
     const paging = pagingOf(url, "teams");
     const content = (
       <OverviewPage
-        {...{ question, byTeam, byDay, policies, span: span.span.name, paging }}
+        {...{ question, byTeam, byDay, policies, span: span.span.name, paging, advice }}
         hoursWaiting={context.hoursWaiting()}
       />
     );
@@ -61,7 +68,7 @@ export function addOverview(add: AddPage, context: PageContext): void {
   });
 }
 
-function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWaiting }: Overview): VNode {
+function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWaiting, advice }: Overview): VNode {
   const { total, rows, currency } = byTeam;
   const form = <SpanForm path="/" span={span} policies={policies} policy={question.policy} />;
   if (rows.length === 0)
@@ -94,6 +101,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
       <Figures report={byTeam} question={question} />
       <h2>From total cost to active cost</h2>
       <Funnel report={byTeam} question={question} />
+      {advice !== undefined && <LargestSaving advice={advice} currency={currency} />}
       <h2>Day by day</h2>
       <DaysChart byDay={byDay} />
       <h2>By team</h2>

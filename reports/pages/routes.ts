@@ -7,6 +7,7 @@ import { createWords, type Words } from "../api/words.ts";
 import type { Body } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
 import type { Problem } from "../server/problem.ts";
+import { addAdvice } from "./advice.tsx";
 import { readAssets } from "./assets.ts";
 import { addExplain } from "./explain.tsx";
 import { addFleet } from "./fleet.tsx";
@@ -50,6 +51,7 @@ const PAGES = [
   addSubjects,
   addFleet,
   addQueue,
+  addAdvice,
   addStatement,
   addExplain,
   addPolicies,

@@ -5,15 +5,18 @@ import type { Filter, ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
+import { readLargestCards, type LargestCards } from "../read/advice.ts";
 import { readSlots } from "../read/slots.ts";
 import { address, explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { hoursColumn, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
+import { TeamCards } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
+import type { Asking } from "../server/asking.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
@@ -162,7 +165,10 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       where: allowed(own, viewer),
     } as const;
     const bys = [["chargeDay"], ...subject.parts.map(({ by }) => by)];
-    const [byDay, ...parts] = await readParts(context, asking, question, bys);
+    const [[byDay, ...parts], advice] = await Promise.all([
+      readParts(context, asking, question, bys),
+      adviceOf(subject, of, asking, context),
+    ]);
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
     const title = subject.title(of);
     const view = {
@@ -175,9 +181,24 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       span: span.span.name,
       elsewhere,
       url,
+      advice,
     };
     return { title, content: <SubjectPage {...view} policies={keptPolicies(ledger)} /> };
   });
+}
+
+/** The number of cards on a team's page. */
+const CARDS_OF_TEAM = 3;
+
+/** Returns the largest cards of a team; undefined for other subjects, and without cards. */
+function adviceOf(
+  { path }: Subject,
+  { team }: Named,
+  { store, viewer }: Asking,
+  { now }: PageContext,
+): Promise<LargestCards | undefined> {
+  if (path !== "/team") return Promise.resolve(undefined);
+  return readLargestCards(store, { teams: viewer.teams, now: now() }, { team: team!, limit: CARDS_OF_TEAM });
 }
 
 interface SubjectProps {
@@ -192,10 +213,11 @@ interface SubjectProps {
   readonly elsewhere: NonNullable<Found["elsewhere"]>;
   /** The address of the page. */
   readonly url: string;
+  readonly advice: LargestCards | undefined;
 }
 
 function SubjectPage(props: SubjectProps): VNode {
-  const { title, subject, keep, byDay, parts, question, span, policies, elsewhere, url } = props;
+  const { title, subject, keep, byDay, parts, question, span, policies, elsewhere, url, advice } = props;
   const head = (
     <>
       <h1>
@@ -229,6 +251,7 @@ function SubjectPage(props: SubjectProps): VNode {
     <>
       {head}
       <Figures report={whole} question={question} />
+      {advice !== undefined && <TeamCards advice={advice} currency={whole.currency} />}
       <h2>Day by day</h2>
       <DaysChart byDay={byDay} />
       {subject.parts.map((part, index) => (

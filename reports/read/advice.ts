@@ -1,7 +1,7 @@
 import { readCard, type CardJson } from "../../domain/advice/card-json.ts";
 import { REFUSALS, type Card, type CardKind, type Refusal } from "../../domain/advice/card.ts";
 import type { Window } from "../../domain/advice/evidence.ts";
-import { amountOf, type Money } from "../../domain/exact/units.ts";
+import { amountOf, sum, type Money } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { IS_DISMISSED, MARK_COLUMNS, markOf, NEWEST_MARKS, type Mark, type MarkRow } from "../advice/marks.ts";
@@ -156,6 +156,37 @@ export async function readAdviceCards(
     { ...keyOf(run), ...seen.parameters, ...(team && { team }), ...(kind && { kind }), now, limit, offset },
   );
   return rows.map((row) => storedOf(row, teams));
+}
+
+/** The cards with the largest savings for their owners, of all cards that are not dismissed. */
+export interface LargestCards {
+  readonly run: AdviceRun;
+  readonly cards: readonly StoredCard[];
+  /** The number of all cards, and their owners' savings in the window. */
+  readonly count: number;
+  readonly owner: Money;
+}
+
+/** Reads the largest cards of the newest run; undefined if the viewer may see none. Fails with a `StoreError`. */
+export async function readLargestCards(
+  store: Reader,
+  seeing: Seeing,
+  { team, limit }: Pick<CardsAsked, "team" | "limit">,
+): Promise<LargestCards | undefined> {
+  const run = await readAdviceRun(store);
+  if (run === undefined) return undefined;
+  const [cards, all] = await Promise.all([
+    readAdviceCards(store, run, seeing, { team, limit }),
+    readAdviceSums(store, run, seeing),
+  ]);
+  if (cards.length === 0) return undefined;
+  const sums = all.filter((each) => !each.isDismissed && (team === undefined || each.team === team));
+  return {
+    run,
+    cards,
+    count: sums.reduce((total, each) => total + each.cards, 0),
+    owner: sum(sums.map(({ owner }) => owner)),
+  };
 }
 
 /**

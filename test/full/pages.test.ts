@@ -8,6 +8,7 @@ import { EMPTY, HOSTILE, NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from 
 import { requirePart } from "../support/parts.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
+import { CARDS, keepSampleAdvice } from "../support/sample-advice.ts";
 
 const isThere = requirePart("chromium");
 
@@ -47,6 +48,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     const books = openBooks(store, PAGES_FLEET);
     await books.arrive(PAGES_FLEET);
     await books.settle(NOON);
+    await keepSampleAdvice(store);
     server = await createReportsServer(store, NOON, PRICES_CONFIG);
     origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
     browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -111,6 +113,37 @@ describe.skipIf(!isThere)("pages in a browser", () => {
       expect(page.url()).toContain("line=default");
       const chart = page.getByRole("img", { name: /samples from .* activity from/ });
       expect(await chart.locator("path").count()).toBeGreaterThan(10);
+    });
+  });
+
+  it("lead from the largest saving to the lines of its change, and to its file", async () => {
+    await visit(VISION, {}, async (page) => {
+      await page.goto(`${origin}/?span=2026-03`);
+      await page.getByRole("link", { name: /^Workload that does nothing/ }).click();
+      expect(await page.getByRole("region", { name: "The lines of the change" }).textContent()).toBe(
+        "kubectl -n vision delete job/train",
+      );
+      expect(await page.getByRole("region", { name: "The file for a what-if" }).textContent()).toContain("release:");
+      const charts = page.getByRole("img", { name: /in each hour/ });
+      expect(await charts.count()).toBe(3);
+    });
+  });
+
+  it("select all lines of a change with one click", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/advice/card?id=${CARDS.nodes}`);
+      await page.getByRole("region", { name: "The lines of the change" }).locator("code").click();
+      expect(await page.evaluate("String(getSelection())")).toBe("kubectl -n nodes delete job/train");
+    });
+  });
+
+  it("filter cards as soon as a kind is chosen", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/advice`);
+      expect(await page.locator("tbody").first().locator("tr").count()).toBe(4);
+      await page.locator("select[name=kind]").selectOption("fewer-replicas");
+      await page.waitForURL(/kind=fewer-replicas/);
+      expect(await page.locator("tbody").first().locator("tr").count()).toBe(1);
     });
   });
 

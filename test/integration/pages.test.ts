@@ -7,6 +7,7 @@ import { openBooks } from "../support/books.ts";
 import { NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
+import { keepSampleAdvice } from "../support/sample-advice.ts";
 
 describe("pages", () => {
   let store: StoreClient;
@@ -17,6 +18,7 @@ describe("pages", () => {
     const books = openBooks(store, PAGES_FLEET);
     await books.arrive(PAGES_FLEET);
     await books.settle(NOON);
+    await keepSampleAdvice(store);
     server = await createReportsServer(store, NOON, PRICES_CONFIG);
   });
   afterAll(async () => {

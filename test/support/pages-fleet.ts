@@ -49,6 +49,9 @@ export const PAGES = [
   "/workload?cluster=default&namespace=vision&pod=vision-0&span=2026-03",
   "/node?cluster=default&node=gpu-a&span=2026-03",
   "/gpu?cluster=default&node=gpu-a&gpu=0&span=2026-03",
+  "/advice",
+  "/advice?team=vision&kind=idle-workload&all=true",
+  "/advice/card?id=0000000a11ce",
   "/policies?span=2026-03",
   "/periods",
 ];
@@ -60,5 +63,6 @@ export const EMPTY = [
   "/team?team=nobody",
   "/explain?span=2025-01",
   "/statement?period=2025-01",
+  "/advice?team=nobody",
   "/login",
 ];

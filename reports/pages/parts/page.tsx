@@ -20,6 +20,7 @@ const PAGES: readonly { readonly path: string; readonly name: string; readonly i
   { path: "/", name: "Overview" },
   { path: "/fleet", name: "Fleet" },
   { path: "/queue", name: "Queue" },
+  { path: "/advice", name: "Advice" },
   { path: "/statement", name: "Statement" },
   { path: "/policies", name: "Policies" },
   { path: "/prices", name: "Prices and owners", isOfAll: true },
