@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../processors/ledger/term/leader.ts";
 import { startAdvice } from "./advice.ts";
+import { resetAdviceMetrics, startAdviceMetrics } from "./advice-metrics.ts";
 import { startMonth } from "./month.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../processors/ledger/term/term-work.ts";
 import type { Recharge } from "../processors/ledger/term/recharge.ts";
@@ -53,6 +54,9 @@ export async function startLedger(options: {
     isLeading: () => isLeading,
     isBehind: () => hoursWaiting > 0,
   });
+  const adviceMetrics = config.server.moneyOnMetrics
+    ? startAdviceMetrics({ store, metrics, logger, now, isLeading: () => isLeading })
+    : undefined;
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
       if (kind === "rollup") {
@@ -119,6 +123,7 @@ export async function startLedger(options: {
         isLeading = false;
         metrics.unpricedGpuHours.reset();
         metrics.refusedTeams.reset();
+        resetAdviceMetrics(metrics);
         totals.dirty = 0;
         hoursWaiting = 0;
         metrics.leader.set(0);
@@ -147,6 +152,7 @@ export async function startLedger(options: {
     async stop() {
       await bills.stop();
       await advice.stop();
+      await adviceMetrics?.stop();
       await leadership.stop();
     },
   };

@@ -19,7 +19,7 @@ import { addCard } from "./advice-card.tsx";
 import { CardsTable } from "./parts/cards.tsx";
 import { Figure } from "./parts/figures.tsx";
 import { Money } from "./parts/money.tsx";
-import { PagingLinks, pagingOf, ROWS_OF_PAGE, type Paging } from "./parts/paging.tsx";
+import { PagingLinks, pagingOf, rowsBefore, ROWS_OF_PAGE, type Paging } from "./parts/paging.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -41,11 +41,9 @@ export function addAdvice(add: AddPage, context: PageContext): void {
     const seeing = { teams: viewer.teams, now: now() };
     const paging = pagingOf(url, "cards");
     const filter = { team: team || undefined, kind: kind || undefined, withDismissed: all === "true" };
-    const page = { limit: ROWS_OF_PAGE, offset: (paging.page - 1) * ROWS_OF_PAGE };
-    const [sums, cards] = await Promise.all([
-      readAdviceSums(store, run, seeing),
-      readAdviceCards(store, run, seeing, { ...filter, ...page }),
-    ]);
+    const sums = await readAdviceSums(store, run, seeing);
+    const offset = rowsBefore(countOf(shownOf(sums, filter)), paging);
+    const cards = await readAdviceCards(store, run, seeing, { ...filter, limit: ROWS_OF_PAGE, offset });
     const content = <AdvicePage {...{ run, sums, cards, filter, paging, viewer, currency: ledger.book.currency }} />;
     return { title: "Advice", content };
   });
@@ -68,13 +66,9 @@ interface AdviceProps {
 }
 
 function AdvicePage({ run, sums, cards, filter, paging, viewer, currency }: AdviceProps): VNode {
-  const { team, kind, withDismissed } = filter;
-  const asked = sums.filter(
-    (each) => (team === undefined || each.team === team) && (kind === undefined || each.kind === kind),
-  );
-  const shown = asked.filter(({ isDismissed }) => withDismissed || !isDismissed);
+  const shown = shownOf(sums, filter);
   const count = countOf(shown);
-  const hidden = countOf(asked) - count;
+  const hidden = countOf(shownOf(sums, { ...filter, withDismissed: true })) - count;
   const caption = `Cards by the owner’s saving in the window (${currency}, highest first)`;
   return (
     <>
@@ -118,6 +112,18 @@ function AdvicePage({ run, sums, cards, filter, paging, viewer, currency }: Advi
         <a href="/api/v1/advice">These cards as JSON</a>
       </p>
     </>
+  );
+}
+
+function shownOf(
+  sums: readonly AdviceSum[],
+  { team, kind, withDismissed }: AdviceProps["filter"],
+): readonly AdviceSum[] {
+  return sums.filter(
+    (each) =>
+      (team === undefined || each.team === team) &&
+      (kind === undefined || each.kind === kind) &&
+      (withDismissed || !each.isDismissed),
   );
 }
 

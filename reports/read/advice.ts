@@ -152,7 +152,7 @@ export async function readAdviceCards(
   const rows = await store.query<CardRow>(
     `SELECT ${SHORT_CARD} AS json, toFloat64(toUnixTimestamp64Milli(since_at)) AS since, ${MARK_COLUMNS}
      FROM ${OF_RUN} ${seen.sql} ${where.join(" ")}
-     ORDER BY owner_saving DESC, id LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+     ORDER BY owner_saving DESC, id LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
     { ...keyOf(run), ...seen.parameters, ...(team && { team }), ...(kind && { kind }), now, limit, offset },
   );
   return rows.map((row) => storedOf(row, teams));

@@ -256,7 +256,7 @@ export function createConfigSchema(sources: ConfigSources) {
           moneyOnMetrics: flag
             .default(true)
             .describe(
-              "Adds the cost of pods, GPUs and teams to `/metrics`, `/metrics/gpu` and `/api/status`. All readers of these pages see it.",
+              "Adds the cost of pods, GPUs and teams, and the savings of the advice, to `/metrics`, `/metrics/gpu` and `/api/status`. All readers of these pages see it.",
             ),
           metricsToken: secret(sources)
             .optional()

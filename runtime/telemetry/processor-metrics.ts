@@ -176,6 +176,18 @@ export const PROCESSOR_METRICS = {
     help: "Forecast of a team's effective cost for the whole month, at the rate of the last 24 hours.",
     labels: ["team"],
   },
+  adviceSaving: {
+    name: "gpu_ledger_advice_saving_per_month",
+    type: "gauge",
+    help: "The sum of what the cards of the newest advice would have saved their owners in a month of 730 h. Dismissed cards are left out.",
+    labels: ["team", "kind"],
+  },
+  adviceCards: {
+    name: "gpu_ledger_advice_cards",
+    type: "gauge",
+    help: "Cards of the newest advice that are not dismissed.",
+    labels: ["team", "kind"],
+  },
   invariantBreaches: {
     name: "gpu_ledger_invariant_breaches_total",
     type: "counter",

@@ -61,6 +61,8 @@ describe("the pages of advice", () => {
     expect(await textOf("/advice?team=vision")).toContain("Owners would pay 730.00 USD less a month");
     expect(await textOf("/advice?team=vision&kind=fewer-replicas")).toContain("No cards");
     expect((await server.get("/advice?kind=unknown")).statusCode).toBe(400);
+    // A part after the last one shows the last.
+    expect(await textOf(`/advice?cards=${Number.MAX_SAFE_INTEGER}`)).toContain("vision/Job/train");
   });
 
   it("show a viewer the own teams only: no other name, sum or count", async () => {

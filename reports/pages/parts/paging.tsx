@@ -28,9 +28,14 @@ export function pagingOf(url: string, name: string): Paging {
 }
 
 /** Returns the rows of the shown part. A part after the last one shows the rows of the last. */
-export function rowsOfPage<Row>(rows: readonly Row[], { page }: Pick<Paging, "page">): readonly Row[] {
-  const first = (pageWithin(rows.length, page) - 1) * ROWS_OF_PAGE;
+export function rowsOfPage<Row>(rows: readonly Row[], paging: Pick<Paging, "page">): readonly Row[] {
+  const first = rowsBefore(rows.length, paging);
   return rows.slice(first, first + ROWS_OF_PAGE);
+}
+
+/** Returns the number of rows before the shown part of `count` rows. */
+export function rowsBefore(count: number, { page }: Pick<Paging, "page">): number {
+  return (pageWithin(count, page) - 1) * ROWS_OF_PAGE;
 }
 
 /** Links to the previous and next parts; nothing if there is one part. */
