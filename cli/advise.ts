@@ -2,10 +2,12 @@ import { Option, type Command } from "commander";
 import { CARD_KINDS } from "../domain/advice/card.ts";
 import { readDimensions } from "../domain/charge/dimension.ts";
 import { lastDays, makeCards } from "../processors/ledger/advice/make-cards.ts";
+import { readCameTrue } from "../reports/read/came-true.ts";
 import { readSpan } from "../reports/question/span.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { DAY_MILLIS } from "../domain/time.ts";
 import { CARD_FORMATS, printCards } from "./advise/cards.ts";
+import { printOutcomes } from "./advise/outcomes.ts";
 import { compareBills, readWhatIfFile } from "./advise/what-if.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
@@ -17,6 +19,7 @@ interface Options {
   readonly team?: string;
   readonly kind?: string;
   readonly card?: string;
+  readonly outcomes?: boolean;
   readonly config?: string;
   readonly format: (typeof CARD_FORMATS)[number];
 }
@@ -35,6 +38,7 @@ export function addAdvise(program: Command, context: CommandContext): void {
     .option("--team <team>", "only cards of a team")
     .addOption(new Option("--kind <kind>", "only cards of a kind").choices(Object.keys(CARD_KINDS)))
     .option("--card <id>", "one card with its evidence, its change and both bills")
+    .option("--outcomes", "what ended or taken cards promised, and what came")
     .option("--what-if <file>", "a change: releases, smaller parts, other GPUs, fewer nodes, prices, a policy")
     .option("--by <dimensions>", "the dimensions of the lines, with --what-if", "team")
     .option("--config <file>", "the configuration")
@@ -49,6 +53,14 @@ export function addAdvise(program: Command, context: CommandContext): void {
         const [span, file] = [spanOf(name ?? "lastmonth"), readWhatIfFile(options.whatIf)];
         const compared = await withStore((store) => compareBills(store, config, file, { span, by, format, write }));
         context.stdout.write(compared);
+        return;
+      }
+      if (options.outcomes) {
+        const { book, policies } = ledgerOf(config);
+        const of = { policy: policies[0].name, now: Date.now(), teams: "all" } as const;
+        const outcomes = await withStore((store) => readCameTrue(store, of));
+        const ofTeam = outcomes.filter((each) => team === undefined || each.card.subject.team === team);
+        context.stdout.write(printOutcomes(ofTeam, { currency: book.currency, format }));
         return;
       }
       const window = name === undefined ? lastDays(config.advice.days, Date.now()) : spanOf(name);

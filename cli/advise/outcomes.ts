@@ -1,0 +1,56 @@
+import { formatAmount } from "../../domain/exact/units.ts";
+import { momentText } from "../../domain/time.ts";
+import { formatCsv } from "../../reports/format/csv.ts";
+import { formatTable } from "../../reports/format/table.ts";
+import type { CameTrue } from "../../reports/read/came-true.ts";
+import type { CARD_FORMATS } from "./cards.ts";
+
+const AMOUNTS = ["promised", "before", "after", "expected", "came", "least", "most"] as const;
+const HEADS = ["id", "kind", "team", "workload", "changed", "verdict", "days", "similar"];
+
+/** Returns what cards promised and what came, per hour, as text that ends with a line break. */
+export function printOutcomes(
+  outcomes: readonly CameTrue[],
+  { currency, format }: { readonly currency: string; readonly format: (typeof CARD_FORMATS)[number] },
+): string {
+  if (format === "json")
+    return `${JSON.stringify(
+      outcomes.map((each) => jsonOf(each, currency)),
+      undefined,
+      2,
+    )}\n`;
+  if (format === "table" && outcomes.length === 0) return "no card has ended, and none was marked as taken\n";
+  const rows = outcomes.map(({ card, changedAt, outcome }) => {
+    const { namespace, kind, workload, team } = card.subject;
+    const changed = momentText(changedAt);
+    return [
+      ...[card.id, card.kind, team, `${namespace}/${kind}/${workload}`, changed, outcome.verdict].map((text) => ({
+        text,
+      })),
+      { number: String(outcome.days) },
+      { number: String(outcome.similar) },
+      ...AMOUNTS.map((name) => ({ number: formatAmount(outcome[name]) })),
+    ];
+  });
+  const heads = [...HEADS, ...AMOUNTS.map((name) => `${name} per hour`)];
+  if (format === "csv") return formatCsv([heads.map((text) => ({ text })), ...rows]);
+  return `${formatTable(heads, rows)}\nAmounts are ${currency} per hour. "came" is the expected cost minus the cost after the change.\n`;
+}
+
+function jsonOf({ card, changedAt, isMarked, outcome }: CameTrue, currency: string): object {
+  const { id, kind, subject } = card;
+  const amounts = AMOUNTS.map((name) => [name, formatAmount(outcome[name])] as const);
+  const { verdict, days, similar } = outcome;
+  return {
+    id,
+    kind,
+    subject,
+    changedAt: momentText(changedAt),
+    isMarked,
+    currency,
+    perHour: Object.fromEntries(amounts),
+    days,
+    similar,
+    verdict,
+  };
+}
