@@ -24,6 +24,9 @@ export interface CardSubject extends WorkloadName {
   readonly type: string;
   readonly pool: string;
   readonly model: string;
+  /** Of nodes; absent for a workload. */
+  readonly instanceType?: string;
+  readonly capacityType?: string;
 }
 
 /** A change of the past, as a file of `gpu-ledger advise --what-if` has it. */

@@ -12,15 +12,27 @@ const LEAST_HELD = 0.5;
  * one that is lower.
  */
 export function commitment(group: NodeGroup, window: Window): readonly Proposal[] {
-  const { cluster, pool, model, instanceType, team } = group;
+  const { cluster, pool, model, instanceType, capacityType, team } = group;
   const hours = (window.until - window.from) / HOUR_MILLIS;
-  const steady = group.onDemand.filter(({ held }) => held >= LEAST_HELD);
+  if (capacityType !== "on-demand") return [];
+  const steady = group.steady.filter(({ held }) => held >= LEAST_HELD);
   if (steady.length === 0) return [];
   const held = steady.reduce((sum, node) => sum + node.held, 0) / steady.length;
   return [
     {
       kind: "commitment",
-      subject: { cluster, namespace: "", kind: "", workload: "", type: "", team, pool, model },
+      subject: {
+        cluster,
+        namespace: "",
+        kind: "",
+        workload: "",
+        type: "",
+        team,
+        pool,
+        model,
+        instanceType,
+        capacityType,
+      },
       from: window.from,
       changes: [{ pay: { cluster, node: steady.map(({ node }) => node) }, as: "reserved" }],
       figures: [

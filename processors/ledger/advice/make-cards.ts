@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Card, CardHours, CardKind, Proposal, Refusal } from "../../../domain/advice/card.ts";
 import type { HourEvidence, Window, WorkloadEvidence } from "../../../domain/advice/evidence.ts";
+import { devicesOf } from "../../../domain/advice/evidence.ts";
 import { judge } from "../../../domain/advice/rules.ts";
 import type { AdviceRules, GpuShape } from "../../../domain/advice/rule.ts";
 import { commitment } from "../../../domain/advice/rules/commitment.ts";
-import { emptyNodes } from "../../../domain/advice/rules/empty-nodes.ts";
+import { emptyNodes, type NodeGroup } from "../../../domain/advice/rules/empty-nodes.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
 import type { Ledger } from "../../../runtime/config/ledger.ts";
+import { createNodePrices } from "../charge/node-prices.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { readEvidence } from "./read-evidence.ts";
-import { priceProposals, type Priced } from "./savings.ts";
+import { isCheaperReserved, namedNodes, priceProposals, type Priced } from "./savings.ts";
 
 /** The cards of a window, and how many workloads had a reason against a card. */
 export interface Advice {
@@ -41,6 +43,8 @@ export async function makeCards(
     const { coverage, headroom, minReplicas, spareNodes } = advice;
     const rules: AdviceRules = { window, coverage, headroom, minReplicas };
     const shapes: readonly GpuShape[] = [...ofCluster.shapes, ...advice.models.map((model) => ({ model }))];
+    const prices = createNodePrices(ledger.book);
+    const hasReservedPrice = ({ like }: NodeGroup): boolean => isCheaperReserved(prices, like, window);
     const byWorkload = new Map<Proposal, WorkloadEvidence>();
     for (const workload of ofCluster.workloads) {
       const judged = judge(workload, { ...rules, shapes });
@@ -49,11 +53,12 @@ export async function makeCards(
     }
     const ofNodes = ofCluster.groups.flatMap((group) => [
       ...emptyNodes(group, { window, spare: spareNodes }),
-      ...commitment(group, window),
+      ...(hasReservedPrice(group) ? commitment(group, window) : []),
     ]);
     const proposals = [...byWorkload.keys(), ...ofNodes];
     const priced = await priceProposals(store, cluster, window, {
       proposals,
+      nodes: nodesOf(byWorkload.values(), ofNodes),
       rules: ledger,
       policy: ledger.policies[0],
     });
@@ -70,6 +75,13 @@ export async function makeCards(
     }
   }
   return { window, cards: cards.toSorted(byMoney), workloads, refusals };
+}
+
+/** Returns the nodes that proposals are about, sorted: of the workloads, and of the nodes that leave or are paid for in another way. */
+function nodesOf(workloads: Iterable<WorkloadEvidence>, ofNodes: readonly Proposal[]): readonly string[] {
+  const names = new Set<string>(ofNodes.flatMap(({ changes }) => namedNodes(changes)));
+  for (const workload of workloads) for (const { node } of devicesOf(workload)) names.add(node);
+  return [...names].toSorted();
 }
 
 /** A proposal with its saving, and the workload that it is for; undefined for nodes. */
@@ -119,8 +131,11 @@ function compare({ saving: one }: Made, { saving: other }: Made): number {
 
 /** The id depends on the kind and the subject alone, so that a card has the same id in each window and on each server. */
 function idOf({ kind, subject }: Proposal): string {
-  const { cluster, namespace, kind: of, workload, pool, model } = subject;
-  const key = workload === "" ? [kind, cluster, pool, model] : [kind, cluster, namespace, of, workload];
+  const { cluster, namespace, kind: of, workload, pool, model, instanceType, capacityType } = subject;
+  const key =
+    workload === ""
+      ? [kind, cluster, pool, model, instanceType, capacityType]
+      : [kind, cluster, namespace, of, workload];
   return createHash("sha256").update(JSON.stringify(key)).digest("hex").slice(0, 12);
 }
 

@@ -257,28 +257,30 @@ function groupsOf(nodes: ReadonlyMap<string, NodeSums>, window: Window, owners: 
   const hours = (window.until - window.from) / HOUR_MILLIS;
   const groups = new Map<
     string,
-    NodeGroup & { nodes: number; free: string[]; onDemand: NodeGroup["onDemand"][number][] }
+    NodeGroup & { nodes: number; free: string[]; steady: NodeGroup["steady"][number][] }
   >();
   for (const [node, { hour, hours: seen, isHeld, existsMillis, heldMillis }] of [...nodes].toSorted(byKey)) {
-    const { pool = "", instanceType = "", capacityType } = hour.machine;
+    const { pool = "", instanceType = "", capacityType = "" } = hour.machine;
     const { model = "" } = hour.segment.gpu;
-    const key = JSON.stringify([pool, model, instanceType]);
+    const key = JSON.stringify([pool, model, instanceType, capacityType]);
     const team = poolTeam(owners, pool, window.until - 1);
     const group = groups.get(key) ?? {
       cluster: hour.cluster,
       pool,
       model,
       instanceType,
+      capacityType,
       nodes: 0,
       free: [],
-      onDemand: [],
+      steady: [],
+      like: { cluster: hour.cluster, node, slot: hour.slot, model, machine: hour.machine },
       team,
     };
     groups.set(key, group);
     group.nodes += 1;
     if (seen.size !== hours) continue;
     if (!isHeld) group.free.push(node);
-    if (capacityType === "on-demand") group.onDemand.push({ node, held: heldMillis / existsMillis });
+    group.steady.push({ node, held: heldMillis / existsMillis });
   }
   return [...groups].toSorted(byKey).map(([, group]) => group);
 }

@@ -1,14 +1,14 @@
-import type { CardLine, Proposal, Saving } from "../../../domain/advice/card.ts";
+import type { CardLine, Proposal, Saving, WrittenChange } from "../../../domain/advice/card.ts";
 import type { Window } from "../../../domain/advice/evidence.ts";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import { difference, lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
-import { hourOf } from "../../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 import { readWhatIf } from "../../../runtime/config/what-if.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { chargeNode, type Rules } from "../charge/charge-node.ts";
 import type { ChargeRules } from "../charging/charge-window.ts";
-import { createNodePrices } from "../charge/node-prices.ts";
+import { createNodePrices, type NodePrices, type PricedMachine } from "../charge/node-prices.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { prepareChanges, type AppliedChanges } from "../what-if/apply.ts";
 import { workloadKey } from "./read-evidence.ts";
@@ -47,11 +47,14 @@ export async function priceProposals(
   window: Window,
   of: {
     readonly proposals: readonly Proposal[];
+    /** The nodes of the GPUs that the proposals change, sorted. Others are not read. */
+    readonly nodes: readonly string[];
     readonly rules: Omit<ChargeRules, "policies">;
     readonly policy: Policy;
   },
 ): Promise<readonly Priced[]> {
   const { proposals, policy } = of;
+  if (of.nodes.length === 0) return [];
   const rules: Rules = { prices: createNodePrices(of.rules.book), owners: of.rules.owners, policies: [policy] };
   const works = proposals.map((proposal) => workOf(proposal, rules));
   const byWorkload = new Map<string, Work[]>();
@@ -62,7 +65,7 @@ export async function priceProposals(
     const key = workloadKey({ namespace, workloadKind: kind, workload });
     if (workload !== "") byWorkload.set(key, [...(byWorkload.get(key) ?? []), work]);
   }
-  for await (const rows of slotHours(readUsage(store, cluster, window))) {
+  for await (const rows of slotHours(readUsage(store, cluster, window, of.nodes))) {
     const touching = new Set<Work>();
     for (const { holders } of rows)
       for (const holder of holders) for (const work of byWorkload.get(workloadKey(holder)) ?? []) touching.add(work);
@@ -80,7 +83,7 @@ function workOf(proposal: Proposal, rules: Rules): Work {
   const read = readWhatIf(JSON.stringify({ changes: proposal.changes }));
   if ("problems" in read) throw new TypeError(`a card has an invalid change: ${JSON.stringify(read.problems)}`);
   const changes = read.value.changes.filter((change) => change.what !== "remove");
-  const nodes = proposal.changes.flatMap(({ remove, pay }) => ((remove ?? pay) as NamedNodes | undefined)?.node ?? []);
+  const nodes = namedNodes(proposal.changes);
   const prices = createNodePrices(rules.prices.book);
   return {
     proposal,
@@ -94,9 +97,21 @@ function workOf(proposal: Proposal, rules: Rules): Work {
   };
 }
 
-/** The nodes of a written change. */
-interface NamedNodes {
-  readonly node: readonly string[];
+/** Returns the nodes that changes of nodes name. */
+export function namedNodes(changes: readonly WrittenChange[]): readonly string[] {
+  return changes.flatMap(({ remove, pay }) => ((remove ?? pay) as { readonly node: string[] } | undefined)?.node ?? []);
+}
+
+/** Returns whether a GPU would cost less in the last hour of a window if its machine were reserved. Without a price it would not. */
+export function isCheaperReserved(
+  prices: NodePrices,
+  { model, slot, ...of }: PricedMachine & { readonly slot: number },
+  { until }: Window,
+): boolean {
+  const costOf = (machine: PricedMachine["machine"]): Money | undefined =>
+    prices.pieces({ ...of, model, machine }, until - HOUR_MILLIS, until)[0]?.price?.gpu(slot).effective;
+  const [own, reserved] = [costOf(of.machine), costOf({ ...of.machine, capacityType: "reserved" })];
+  return own !== undefined && reserved !== undefined && reserved < own;
 }
 
 /** The cost of each team in each state, by both. */

@@ -5,7 +5,7 @@ import type { Claim } from "../../../domain/share/claim.ts";
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { rowsOf, type RowBinaryReader } from "../../../runtime/store/row-binary-reader.ts";
 import { slicesOf } from "../../../runtime/in-turns.ts";
-import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { StoreClient, StoreParameters } from "../../../runtime/store/client.ts";
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { createBlocks, listOf, namesOf } from "../../../runtime/store/schema/table.ts";
 import { CLAIM_COLUMNS, SLOT_COLUMNS, USAGE_COLUMNS, type UsageRow } from "../../../runtime/store/schema/usage.ts";
@@ -78,26 +78,35 @@ const WITHIN = `
 
 /**
  * Reads the published rows of a cluster that begin within a span, in portions, sorted by node, hour, slot and time. All slots of a node in
- * an hour are adjacent.
+ * an hour are adjacent. With `only`, reads the rows of these nodes alone, which come sorted.
  */
 export async function* readUsage(
   store: StoreClient,
   cluster: string,
   span: Span,
+  only?: readonly string[],
 ): AsyncGenerator<readonly UsageHour[]> {
   const parameters = { cluster, ...span };
-  const nodes = await store.query<{ node: string }>(`SELECT DISTINCT node ${WITHIN} ORDER BY node`, parameters);
+  const nodes = only ?? (await readNodes(store, parameters));
+  const isOneOf =
+    only === undefined ? "node BETWEEN {first:String} AND {last:String}" : "node IN {nodes:Array(String)}";
   const sql = `
-    SELECT ${SELECTED} ${WITHIN} AND node BETWEEN {first:String} AND {last:String}
+    SELECT ${SELECTED} ${WITHIN} AND ${isOneOf}
     ORDER BY node, toStartOfHour(from_at), slot, from_at`;
   const texts: Texts = {
     gpu: lately((text) => JSON.parse(text) as GpuAt),
     machine: lately((text) => JSON.parse(text) as UsageMachine),
   };
   for (const slice of slicesOf(nodes, NODES_PER_READ)) {
-    const within = { ...parameters, first: slice[0]!.node, last: slice.at(-1)!.node };
+    const within = { ...parameters, first: slice[0]!, last: slice.at(-1)!, nodes: slice };
     yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
   }
+}
+
+/** Returns the names of the nodes that have rows, sorted. */
+async function readNodes(store: StoreClient, parameters: StoreParameters): Promise<readonly string[]> {
+  const rows = await store.query<{ node: string }>(`SELECT DISTINCT node ${WITHIN} ORDER BY node`, parameters);
+  return rows.map(({ node }) => node);
 }
 
 /** Parsers from texts to objects. An equal text gives the same object as before, because the slots of a machine have much in common. */
