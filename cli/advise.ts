@@ -6,8 +6,10 @@ import { readCameTrue } from "../reports/read/came-true.ts";
 import { readSpan } from "../reports/question/span.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { DAY_MILLIS } from "../domain/time.ts";
+import { readMarks } from "../reports/advice/marks.ts";
 import { CARD_FORMATS, printCards } from "./advise/cards.ts";
 import { printOutcomes } from "./advise/outcomes.ts";
+import { addMark } from "./advise/mark.ts";
 import { compareBills, readWhatIfFile } from "./advise/what-if.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
@@ -20,14 +22,17 @@ interface Options {
   readonly kind?: string;
   readonly card?: string;
   readonly outcomes?: boolean;
+  readonly all?: true;
   readonly config?: string;
   readonly format: (typeof CARD_FORMATS)[number];
 }
 
 /** Adds `gpu-ledger advise`: recommendations with their savings, or the bill of a time beside the bill after a change. */
 export function addAdvise(program: Command, context: CommandContext): void {
-  program
-    .command("advise")
+  // Options after `mark` belong to `mark`, although `advise` has some of the same names.
+  const advise = program.enablePositionalOptions().command("advise").enablePositionalOptions();
+  addMark(advise, context);
+  advise
     .description(
       "recommend changes with what they would have saved, or compute a past bill after a change; see docs/advice.md",
     )
@@ -39,13 +44,14 @@ export function addAdvise(program: Command, context: CommandContext): void {
     .addOption(new Option("--kind <kind>", "only cards of a kind").choices(Object.keys(CARD_KINDS)))
     .option("--card <id>", "one card with its evidence, its change and both bills")
     .option("--outcomes", "what ended or taken cards promised, and what came")
+    .option("--all", "dismissed cards too")
     .option("--what-if <file>", "a change: releases, smaller parts, other GPUs, fewer nodes, prices, a policy")
     .option("--by <dimensions>", "the dimensions of the lines, with --what-if", "team")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "how").choices([...CARD_FORMATS]).default("table"))
     .action(async (name: string | undefined, options: Options) => {
       const { config } = loadLedgerConfig(options.config, context.env);
-      const { format, team, kind, card } = options;
+      const { format, team, kind, card, all = false } = options;
       const spanOf = (text: string) => orWrongUse("span", readSpan(text, Date.now())).span;
       const write = (text: string) => void context.stderr.write(text);
       if (options.whatIf !== undefined) {
@@ -64,10 +70,12 @@ export function addAdvise(program: Command, context: CommandContext): void {
         return;
       }
       const window = name === undefined ? lastDays(config.advice.days, Date.now()) : spanOf(name);
-      const advice = await withStore((store) =>
-        makeCards(store, ledgerOf(config), { window: wholeDays(window), advice: config.advice }),
-      );
-      const printed = printCards(advice, { team, kind, card, format });
+      const days = wholeDays(window);
+      const [advice, marks] = await withStore(async (store) => [
+        await makeCards(store, ledgerOf(config), { window: days, advice: config.advice }),
+        await readMarks(store),
+      ]);
+      const printed = printCards(advice, { team, kind, card, format, all, marks, now: Date.now() });
       if (printed === undefined) throw new CommandError(`--card ${card}: there is no such card in this time`, 2);
       context.stdout.write(printed);
 

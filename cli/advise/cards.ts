@@ -4,7 +4,8 @@ import { counted } from "../../domain/advice/rule.ts";
 import { formatAmount, sum, type Money } from "../../domain/exact/units.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import type { Advice } from "../../processors/ledger/advice/make-cards.ts";
-import { lessText, subjectText, whatIfText } from "../../reports/advice/text.ts";
+import { isDismissed, markJson, type Mark } from "../../reports/advice/marks.ts";
+import { decisionText, lessText, subjectText, whatIfText } from "../../reports/advice/text.ts";
 import { formatCsv } from "../../reports/format/csv.ts";
 import { formatTable } from "../../reports/format/table.ts";
 
@@ -18,35 +19,51 @@ export interface CardsAsked {
   /** The id of one card. */
   readonly card?: string | undefined;
   readonly format: (typeof CARD_FORMATS)[number];
+  /** True for dismissed cards too. */
+  readonly all: boolean;
+  /** The newest decision about each card, by its id. */
+  readonly marks: ReadonlyMap<string, Mark>;
+  /** The time at which dismissals are judged, milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** Returns the cards of a window as text that ends with a line break; undefined if the one card does not exist. Amounts are exact. */
-export function printCards(advice: Advice, { team, kind, card: id, format }: CardsAsked): string | undefined {
-  const cards = advice.cards.filter(
+export function printCards(advice: Advice, asked: CardsAsked): string | undefined {
+  const { team, kind, card: id, format, all, marks, now } = asked;
+  const found = advice.cards.filter(
     (card) =>
       (id === undefined || card.id === id) &&
       (team === undefined || card.subject.team === team) &&
       (kind === undefined || card.kind === kind),
   );
+  const cards = found.filter((card) => all || id !== undefined || !isDismissed(marks.get(card.id), now));
   const [one] = cards;
   if (id !== undefined && one === undefined) return undefined;
   switch (format) {
     case "table":
-      return id === undefined ? tableOf(advice, cards) : cardText(one!);
+      return id === undefined
+        ? tableOf(advice, cards, { marks, hidden: found.length - cards.length })
+        : cardText(one!, marks.get(id));
     case "json":
-      return `${JSON.stringify(jsonOf(advice, cards), undefined, 2)}\n`;
+      return `${JSON.stringify(jsonOf(advice, cards, marks), undefined, 2)}\n`;
     case "csv":
-      return csvOf(cards);
+      return csvOf(cards, marks);
   }
 }
 
-function tableOf({ window, workloads, refusals }: Advice, cards: readonly Card[]): string {
+function tableOf(
+  { window, workloads, refusals }: Advice,
+  cards: readonly Card[],
+  { marks, hidden }: Pick<CardsAsked, "marks"> & { readonly hidden: number },
+): string {
   const days = `${momentText(window.from)} to ${momentText(window.until)}`;
   const lines = Object.entries(refusals).map(([because, count]) => `  ${count}: ${REFUSALS[because as Refusal]}\n`);
+  const dismissed = hidden === 0 ? "" : `${counted(hidden, "dismissed card")} not shown. --all shows them.\n`;
   const refused = lines.length === 0 ? "" : `Without a card, of ${workloads} workloads:\n${lines.join("")}`;
   const [first] = cards;
-  if (first === undefined) return `${days}: no cards\n${refused}`;
+  if (first === undefined) return `${days}: no cards\n${dismissed}${refused}`;
   const { currency } = first;
+  const isDecided = cards.some(({ id }) => marks.has(id));
   const table = formatTable(
     [
       "id",
@@ -57,6 +74,7 @@ function tableOf({ window, workloads, refusals }: Advice, cards: readonly Card[]
       "a month",
       "for the organization, if GPUs leave",
       "sure",
+      ...(isDecided ? ["decision"] : []),
     ],
     cards.map((card) => [
       { text: card.id },
@@ -67,6 +85,7 @@ function tableOf({ window, workloads, refusals }: Advice, cards: readonly Card[]
       { number: formatAmount(perMonth(card.saving.owner, card.window)) },
       { number: formatAmount(card.saving.organizationIfFreedLeave) },
       { text: confidenceOf(card) },
+      ...(isDecided ? [{ text: decisionOf(marks, card) }] : []),
     ]),
   );
   const total = (of: (card: Card) => Money): string => formatAmount(sum(cards.map(of)));
@@ -76,16 +95,18 @@ function tableOf({ window, workloads, refusals }: Advice, cards: readonly Card[]
     `\nTogether the owners pay ${total(({ saving }) => saving.owner)} ${currency} less. `,
     `The organization pays ${total(({ saving }) => saving.organization)} ${currency} less, `,
     `and ${total(({ saving }) => saving.organizationIfFreedLeave)} ${currency} less if freed GPUs leave.\n`,
+    dismissed,
     refused,
   ].join("");
 }
 
-function cardText(card: Card): string {
+function cardText(card: Card, mark: Mark | undefined): string {
   const { saving, currency, window, subject, remedy, risks, doubts, alternatives } = card;
   const days = Math.round((window.until - window.from) / DAY_MILLIS);
   const amounts = (text: Money): { readonly number: string } => ({ number: formatAmount(text) });
   const less = (amount: Money): string => lessText(amount, currency);
   const sections: readonly (readonly [string, readonly string[]])[] = [
+    ["Decision", mark === undefined ? [] : [`${decisionText(mark)}: ${mark.why}`]],
     ["Evidence", card.figures.map(({ name, value }) => `${name}: ${value}`)],
     ["Change", [remedy.what, "", ...remedy.lines.split("\n")]],
     ["What could go wrong", risks],
@@ -120,7 +141,7 @@ function cardText(card: Card): string {
   ].join("");
 }
 
-function jsonOf({ window, workloads, refusals }: Advice, cards: readonly Card[]): object {
+function jsonOf({ window, workloads, refusals }: Advice, cards: readonly Card[], marks: CardsAsked["marks"]): object {
   return {
     from: momentText(window.from),
     until: momentText(window.until),
@@ -130,15 +151,16 @@ function jsonOf({ window, workloads, refusals }: Advice, cards: readonly Card[])
       ...writeCard(card),
       confidence: confidenceOf(card),
       ownerPerMonth: formatAmount(perMonth(card.saving.owner, window)),
+      mark: markJson(marks.get(card.id)),
     })),
   };
 }
 
-function csvOf(cards: readonly Card[]): string {
+function csvOf(cards: readonly Card[], marks: CardsAsked["marks"]): string {
   const heads = ["id", "kind", "team", "cluster", "namespace", "workloadKind", "workload", "pool", "model", "since"];
   const amounts = ["owner", "freed", "organization", "organizationIfFreedLeave"] as const;
   return formatCsv([
-    [...heads, ...amounts, "ownerPerMonth", "currency", "confidence", "change"].map((text) => ({ text })),
+    [...heads, ...amounts, "ownerPerMonth", "currency", "confidence", "change", "decision"].map((text) => ({ text })),
     ...cards.map((card) => {
       const { subject, saving, window } = card;
       const { team, cluster, namespace, kind, workload, pool, model } = subject;
@@ -151,7 +173,13 @@ function csvOf(cards: readonly Card[]): string {
         { text: card.currency },
         { text: confidenceOf(card) },
         { text: card.remedy.what },
+        { text: decisionOf(marks, card) },
       ];
     }),
   ]);
+}
+
+function decisionOf(marks: CardsAsked["marks"], { id }: Card): string {
+  const mark = marks.get(id);
+  return mark === undefined ? "" : decisionText(mark);
 }

@@ -50,6 +50,17 @@ export function isDismissed(mark: Mark | undefined, now: number): boolean {
   return mark?.what === "dismissed" && (mark.until === undefined || mark.until > now);
 }
 
+/** Returns a mark as JSON, with times in ISO 8601; null without a mark. */
+export function markJson(mark: Mark | undefined): object | null {
+  if (mark === undefined) return null;
+  const { what, at, until, who, why } = mark;
+  return { what, at: iso(at), until: until === undefined ? null : iso(until), who, why };
+}
+
+function iso(millis: number): string {
+  return new Date(millis).toISOString();
+}
+
 /** Reads the newest mark of each card that has one, by the id of the card. Fails with a `StoreError`. */
 export async function readMarks(store: Pick<StoreClient, "query">): Promise<ReadonlyMap<string, Mark>> {
   const rows = await store.query<MarkRow & { readonly marked: string }>(
@@ -60,7 +71,6 @@ export async function readMarks(store: Pick<StoreClient, "query">): Promise<Read
 
 /** Adds a decision about a card. Earlier decisions stay in the audit trail. Fails with a `StoreError`. */
 export async function writeMark(store: StoreClient, id: string, { what, at, until, who, why }: Mark): Promise<void> {
-  const iso = (millis: number): string => new Date(millis).toISOString();
   const until_at = until === undefined ? null : iso(until);
   await insertRecords(store, "advice_marks", [{ id, what, at: iso(at), until_at, who, why }]);
 }

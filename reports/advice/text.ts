@@ -1,6 +1,8 @@
 import { stringify } from "yaml";
 import type { Card } from "../../domain/advice/card.ts";
+import { momentText } from "../../domain/time.ts";
 import { difference, formatAmount, sum, type Money } from "../../domain/exact/units.ts";
+import type { Mark } from "./marks.ts";
 
 /** Returns the name of a card's subject for people: `vision/Job/train`, or `NVIDIA-L4 in spot` for nodes. */
 export function subjectText({ subject }: Pick<Card, "subject">): string {
@@ -20,4 +22,10 @@ export function lessText(saving: Money, currency: string): string {
 /** Returns the change of a card as a file for `gpu-ledger advise --what-if`. The text ends with a line break. */
 export function whatIfText({ changes }: Pick<Card, "changes">): string {
   return stringify({ changes });
+}
+
+/** Returns a decision in a few words: `dismissed by ada until 2026-05-01`. */
+export function decisionText({ what, who, until }: Mark): string {
+  const by = what === "open" ? `open again, by ${who}` : `${what} by ${who}`;
+  return until === undefined ? by : `${by} until ${momentText(until)}`;
 }

@@ -4,6 +4,7 @@ import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
 import type { Window } from "../../domain/advice/evidence.ts";
 import { formatAmount, sum } from "../../domain/exact/units.ts";
 import { seesAll, type Viewer } from "../access/viewer.ts";
+import { markJson } from "../advice/marks.ts";
 import {
   readAdviceCard,
   readAdviceCards,
@@ -112,10 +113,7 @@ function cardJson({ card, since, mark }: StoredCard): object {
     since: iso(since),
     saving: { ...saving, ownerPerMonth: formatAmount(perMonth(card.saving.owner, card.window)) },
     confidence: confidenceOf(card),
-    mark:
-      mark === undefined
-        ? null
-        : { ...mark, at: iso(mark.at), until: mark.until === undefined ? null : iso(mark.until) },
+    mark: markJson(mark),
   };
 }
 

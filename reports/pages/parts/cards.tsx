@@ -3,8 +3,7 @@ import { CARD_KINDS, confidenceOf } from "../../../domain/advice/card.ts";
 import { perMonth } from "../../../domain/advice/card-json.ts";
 import { formatAmount, type Money as Amount } from "../../../domain/exact/units.ts";
 import { momentText } from "../../../domain/time.ts";
-import { subjectText } from "../../advice/text.ts";
-import type { Mark } from "../../advice/marks.ts";
+import { decisionText, subjectText } from "../../advice/text.ts";
 import type { StoredCard } from "../../read/advice.ts";
 import { address } from "../address.ts";
 import { Money } from "./money.tsx";
@@ -58,10 +57,4 @@ interface CardsTableProps {
 /** Returns the address of a card's page. */
 export function cardAddress(id: string): string {
   return address("/advice/card", { id });
-}
-
-/** Returns a decision in a few words: `dismissed by ada until 2026-05-01`. */
-export function decisionText({ what, who, until }: Mark): string {
-  const by = what === "open" ? `open again, by ${who}` : `${what} by ${who}`;
-  return until === undefined ? by : `${by} until ${momentText(until)}`;
 }
