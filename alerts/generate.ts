@@ -1,10 +1,10 @@
 import { annotationsOf } from "./annotations.ts";
 import { CATALOG } from "./catalog/catalog.ts";
-import type { AlertDefinition, Numbers } from "./catalog/definition.ts";
+import { TEAMS_OF, type AlertDefinition, type Numbers } from "./catalog/definition.ts";
 import type { AlertingRule, RecordingRule, RuleGroup } from "./model.ts";
 import type { AlertOptions, AlertOverride } from "./options.ts";
 import { PACE_MILLIS } from "./paces.ts";
-import { durationText, quote } from "./promql.ts";
+import { durationText, quote, select } from "./promql.ts";
 import { deviceRules, inventoryRules, limitRules, readingRules } from "./recording/devices.ts";
 import { faultRules, remapRules, slowFaultRules, throttleRules } from "./recording/faults.ts";
 import { fleetRules } from "./recording/fleet.ts";
@@ -145,13 +145,15 @@ or ${on}
 }
 
 function ofTeams(
-  { subject }: AlertDefinition,
+  { subject, teamSeries }: AlertDefinition,
   options: AlertOptions,
   expr: string,
   operator: "and" | "unless",
   matcher: string,
 ): string {
   const { cluster, pod } = keysOf(options);
+  if (teamSeries !== undefined)
+    return `(${expr}) ${operator} on (team) max_over_time(${select(teamSeries, matcher)}[${TEAMS_OF}])`;
   const [on, info] =
     subject === "team"
       ? [`${cluster}, team`, `team:gpus_held:count{${matcher}}`]

@@ -38,6 +38,8 @@ export interface AlertDefinition {
   readonly parameters?: Readonly<Record<string, Parameter>>;
   /** The canonical metrics that it needs. Of each list one is enough. */
   readonly counters?: readonly (readonly string[])[];
+  /** For alerts about teams: the series that has each team, if that is not `team:gpus_held:count` with its cluster. */
+  readonly teamSeries?: string;
   /** The other sources that it needs. */
   readonly sources?: readonly AlertSource[];
   readonly expr: (options: AlertOptions, numbers: Numbers) => string;
@@ -46,6 +48,9 @@ export interface AlertDefinition {
   /** The fault with its location: a template of Prometheus. */
   readonly description: string;
 }
+
+/** The range in which the last value of `teamSeries` counts: a change of the leader takes less. */
+export const TEAMS_OF = "15m";
 
 /** Returns a parameter that is a part of a whole. */
 export function ratio(value: number, help: string): Parameter {

@@ -1,11 +1,15 @@
 import type { AlertOptions } from "../options.ts";
+import { select } from "../promql.ts";
 import { PACE_MILLIS, paceMillis } from "../paces.ts";
 import { keysOf } from "../series/keys.ts";
 import { enoughSamples, IDLE_RATIO, ofDevices, ownDevices, POD_AGE } from "../recording/windows.ts";
-import { number, ratio, type AlertDefinition } from "./definition.ts";
+import { number, ratio, TEAMS_OF, type AlertDefinition } from "./definition.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: PACE_MILLIS.twoMinutes } as const;
+/** The series of the savings by team and kind of card. The leader has it. */
+const ADVICE_SAVING = "gpu_ledger_advice_saving_per_month";
+
 const long = { ...waste, everyMillis: PACE_MILLIS.fourMinutes } as const;
 
 /** Alerts about GPUs that are held or free, and not used. For each pod the first suppresses the others. */
@@ -184,6 +188,29 @@ and ${on} team:gpus_held:count >= ${gpus}`;
     summary: "Most of a team's GPUs were idle over a day.",
     description:
       "{{ $value | humanizePercentage }} of the GPUs that team {{ $labels.team }} holds had an average activity below 5 % over the last day.",
+  },
+  {
+    ...long,
+    name: "TeamAdviceSavingsHigh",
+    sources: ["gpu-ledger"],
+    subject: "team",
+    teamSeries: ADVICE_SAVING,
+    forMillis: 24 * HOUR_MILLIS,
+    parameters: {
+      saving: number(
+        1_000,
+        1,
+        1_000_000_000,
+        "the team's saving per month of 730 h, in the currency of the price book",
+      ),
+    },
+    // A new leader has the series after a minute. Until then the last values of the former leader count.
+    expr: ({ selectors }, { saving }) => `sum by (team) (
+  max by (team, kind) (max_over_time(${select(ADVICE_SAVING, selectors.ledger)}[${TEAMS_OF}]))
+) > ${saving}`,
+    summary: "A team could save much by the changes that gpu-ledger advises.",
+    description:
+      "The advice of gpu-ledger has changes for team {{ $labels.team }} that would save more than the limit in a month. The page of the team lists the largest, and gpu-ledger advise lists all.",
   },
 ];
 

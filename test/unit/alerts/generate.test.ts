@@ -36,7 +36,7 @@ const words = (text: string): readonly string[] => text.split(" ");
 const LABELS = new Set([
   ...words("cluster node UUID GPU_I_ID gpu modelName instance job namespace pod"),
   ...words("exported_pod exported_namespace exported_cluster pod_name vgpu xid clock_event health_watch"),
-  ...words("code source limit reason view le outcome scrape_job"),
+  ...words("code source limit reason view le outcome scrape_job kind"),
   ...words("gpu_id GPU_ID gpu_partition_id uuid gpu_uuid GPU_UUID Hostname hostname HOSTNAME pod_namespace"),
   ...words("card_series CARD_SERIES card_model"),
   ...Object.values(OWN_SERIES).flat(),
@@ -220,6 +220,15 @@ describe("options", () => {
     );
     expect(rules[1]!.expr).toContain(String.raw`and on (cluster, namespace, pod) gpu:workload:info{team="a.b\"c"}`);
     expect(rules[1]!.expr).toContain("< 0.1");
+  });
+
+  it("find the teams of an alert about all clusters by its own series", () => {
+    const teams = { vision: { TeamAdviceSavingsHigh: { parameters: { saving: 50 } } } };
+    const [others, own] = alertNamed(ruleGroups(options({ teams })), "TeamAdviceSavingsHigh");
+    const series = (matcher: string): string => `max_over_time(gpu_ledger_advice_saving_per_month{${matcher}}[15m])`;
+    expect(others!.expr).toMatch(/> 1000\) unless on \(team\) /);
+    expect(others!.expr.endsWith(series('team=~"vision"'))).toBe(true);
+    expect(own!.expr).toContain(`> 50) and on (team) ${series('team="vision"')}`);
   });
 
   it("rename alerts and groups by a prefix, and add labels and a watchdog", () => {

@@ -33,6 +33,10 @@ const partiallyIdle = (pod: string): ExpectedAlert =>
     `1 GPUs of pod ml/${pod} are idle while another GPU of the pod works. The pod requests more than it uses, or a rank of the job is stuck.`,
   );
 
+/** The savings of a team's cards of a kind, as a leader has them. */
+const saving = (team: string, kind: string, values: string, instance = "processor-0:8080"): InputSeries =>
+  series("gpu_ledger_advice_saving_per_month", values, { job: "gpu-ledger-processor", instance, team, kind });
+
 /** Alerts about waste, each on the recorded series: just below and just above the threshold. */
 export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
   ...[
@@ -221,6 +225,38 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
           },
         })),
         "7h",
+      ),
+    ],
+  },
+  {
+    name: "TeamAdviceSavingsHigh fires a day after a team's kinds of cards save over 1000 together, also with another leader",
+    every: "5m",
+    evaluate: "5m",
+    input: [
+      saving("vision", "idle-workload", "0x9 600x90", "processor-0:8080"),
+      // Both leaders have the series for a moment, and then neither for ten minutes.
+      saving("vision", "idle-workload", "_x95 600x2 _x1 600x310 0x40", "processor-1:8080"),
+      saving("vision", "smaller-part", "0x9 401x400 0x40"),
+      saving("nlp", "idle-workload", "500x450"),
+      saving("nlp", "smaller-part", "500x450"),
+      saving("nlp", "smaller-part", "500x450", "processor-1:8080"),
+      // Without a value for 25 minutes, the day starts again.
+      saving("robots", "empty-nodes", "0x9 2000x100 _x4 2000x200 0x140"),
+    ],
+    expect: [
+      ...silent("TeamAdviceSavingsHigh", "24h45m", "36h"),
+      ...fires(
+        "TeamAdviceSavingsHigh",
+        {
+          labels: { team: "vision", ...TICKET },
+          annotations: {
+            description:
+              "The advice of gpu-ledger has changes for team vision that would save more than the limit in a month. The page of the team lists the largest, and gpu-ledger advise lists all.",
+            cost_per_hour: "",
+          },
+        },
+        "24h50m",
+        "33h",
       ),
     ],
   },
