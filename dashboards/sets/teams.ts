@@ -18,6 +18,7 @@ import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Column, Dashboard, Panel } from "../model.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, sqlRange, sqlRows } from "../queries.ts";
+import { savings } from "./savings.ts";
 
 const WHOSE = [`policy = ${chosen("policy")}`, among("cluster"), among("team"), among("namespace")].join(" AND ");
 const NOTHING_CHARGED =
@@ -277,6 +278,7 @@ export function teamsDashboard(options: DashboardOptions): Dashboard {
       { title: "Now", panels: now(options) },
       { title: "Cost and use", panels: byTeam(options) },
       { title: "Where it goes", panels: within(options) },
+      { title: "Savings that gpu-ledger advises", panels: savings(options) },
       { title: "Quotas", panels: quotas() },
     ],
     from: "now-7d",
