@@ -30,6 +30,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["report", async () => (await import("./report.ts")).addReport],
   ["advise", async () => (await import("./advise.ts")).addAdvise],
+  ["act", async () => (await import("./act.ts")).addAct],
   ["bill", async () => (await import("./bill.ts")).addBill],
   ["close", async () => (await import("./close.ts")).addClose],
   ["statement", async () => (await import("./statement.ts")).addStatement],

@@ -1,0 +1,77 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Option, type Command } from "commander";
+import { CARD_KINDS } from "../domain/advice/card.ts";
+import { changeFileOf } from "../reports/advice/change-file.ts";
+import { readAdviceCards, readAdviceRun, type StoredCard } from "../reports/read/advice.ts";
+import { loadConfig } from "../runtime/config/load.ts";
+import type { Config } from "../runtime/config/schema.ts";
+import { CommandError, errorText, type CommandContext } from "./context.ts";
+import { openStore } from "./store.ts";
+import { writeOut } from "./write-out.ts";
+
+interface Options {
+  readonly dryRun?: true;
+  readonly out: string;
+  readonly card: readonly string[];
+  readonly team?: string;
+  readonly kind?: string;
+  readonly config?: string;
+}
+
+/** The most files of one run. */
+const MOST_CARDS = 10_000;
+
+/** Adds `gpu-ledger act --dry-run`: the changes of cards as files for people. Nothing is changed in a cluster. */
+export function addAct(program: Command, context: CommandContext): void {
+  program
+    .command("act")
+    .description("write the changes of cards to files with commands or manifest lines; nothing is changed in a cluster")
+    .option("--dry-run", "required: gpu-ledger never changes a cluster")
+    .requiredOption("--out <folder>", "the folder for the files")
+    .option("--card <id>", "only this card; can be repeated", (id, before: readonly string[]) => [...before, id], [])
+    .option("--team <team>", "only cards of a team")
+    .addOption(new Option("--kind <kind>", "only cards of a kind").choices(Object.keys(CARD_KINDS)))
+    .option("--config <file>", "the configuration")
+    .action(async ({ dryRun, out, config: path, ...asked }: Options) => {
+      if (dryRun !== true)
+        throw new CommandError("--dry-run is required: gpu-ledger writes files, and changes nothing in a cluster", 2);
+      const cards = await cardsOf(loadConfig(path, context.env).config, asked);
+      try {
+        await mkdir(out, { recursive: true });
+      } catch (error) {
+        throw new CommandError(`--out ${out}: cannot be made: ${errorText(error)}`);
+      }
+      for (const { card } of cards) {
+        const file = changeFileOf(card);
+        if (file === undefined) {
+          context.stderr.write(`${card.id}: no file, because a name in it is none of Kubernetes\n`);
+          continue;
+        }
+        const name = join(out, file.name);
+        await writeOut(context, name, [file.text]);
+        context.stdout.write(`${name}\n`);
+      }
+    });
+}
+
+/** Returns the chosen cards of the newest run that are not dismissed. */
+async function cardsOf(
+  config: Config,
+  { card: ids, team, kind }: Pick<Options, "card" | "team" | "kind">,
+): Promise<readonly StoredCard[]> {
+  const store = await openStore(config);
+  try {
+    const run = await readAdviceRun(store);
+    if (run === undefined)
+      throw new CommandError("there are no cards yet: the leading processor makes them after midnight");
+    const seeing = { teams: "all", now: Date.now() } as const;
+    const cards = await readAdviceCards(store, run, seeing, { team, kind, limit: MOST_CARDS });
+    const missing = ids.filter((id) => !cards.some(({ card }) => card.id === id));
+    if (missing.length > 0)
+      throw new CommandError(`--card ${missing.join(", ")}: not in the newest cards, or dismissed`, 2);
+    return ids.length === 0 ? cards : cards.filter(({ card }) => ids.includes(card.id));
+  } finally {
+    await store.close();
+  }
+}
