@@ -6,7 +6,7 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readScenario } from "../../scenarios/read.ts";
-import { playWithRollups } from "../support/advice.ts";
+import { playWithRollups } from "../support/advice/play.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
