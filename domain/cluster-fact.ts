@@ -12,6 +12,13 @@ export interface ClusterFactBodies {
   readonly ResourceQuota: { readonly hard: GpuAmounts; readonly used: GpuAmounts };
   readonly LimitRange: { readonly defaults: GpuAmounts; readonly max: GpuAmounts };
   readonly PriorityClass: { readonly value: number; readonly preempts: boolean };
+  readonly PodDisruptionBudget: {
+    /** The least available pods, or the most unavailable ones, as written: `1`, `50%`. */
+    readonly minAvailable?: string;
+    readonly maxUnavailable?: string;
+    /** The requirements that the labels of a pod must meet. Absent if the budget selects no pod. */
+    readonly selector?: readonly LabelRequirement[];
+  };
   /** Kueue's ClusterQueue and LocalQueue, Volcano's and KAI's Queue. */
   readonly Queue: {
     readonly scheduler: "kueue" | "volcano" | "kai";
@@ -60,6 +67,14 @@ export interface ClusterFactBodies {
   };
 }
 
+/** One requirement of a label selector. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** Empty for `Exists` and `DoesNotExist`. */
+  readonly values: readonly string[];
+}
+
 /** A device of a DRA driver that is a GPU or a part of one. */
 export interface SliceDevice {
   readonly name: string;
@@ -87,7 +102,7 @@ export interface DeviceTaint {
 /** A kind of cluster fact. */
 export type ClusterFactKind = keyof ClusterFactBodies;
 
-/** A namespace, quota, queue, gang, claim, slice or taint rule: the value of `gpu.cluster`. */
+/** A namespace, quota, budget, queue, gang, claim, slice or taint rule: the value of `gpu.cluster`. */
 export type ClusterFact = {
   [Kind in ClusterFactKind]: FactOrigin & {
     readonly kind: Kind;

@@ -1,3 +1,4 @@
+import type { Compute, OtherPods } from "./compute.ts";
 import type { FactEnd, FactOrigin } from "./fact.ts";
 import type { Vendor } from "./vendor.ts";
 
@@ -69,6 +70,8 @@ export interface InventoryFact extends FactOrigin {
   readonly driverVersion?: string;
   readonly cudaVersion?: string;
   readonly devicePluginVersion?: string;
+  /** The tag of the exporter's image. Absent in facts of releases before 0.4. */
+  readonly exporterVersion?: string;
   readonly instanceType?: string;
   readonly region?: string;
   readonly zone?: string;
@@ -78,6 +81,10 @@ export interface InventoryFact extends FactOrigin {
   readonly conditions: readonly NodeCondition[];
   /** Since when `spec.unschedulable` is set: the taint's own time, or the time when it was first seen. */
   readonly cordonedSince?: number;
+  /** The allocatable CPU and memory. Absent in facts of releases before 0.4. */
+  readonly compute?: Compute;
+  /** The pods without GPUs that stay on the node. DaemonSets' and static pods are left out. Absent if there are none. */
+  readonly others?: OtherPods;
   /** The labels that the configuration or a price entry names. */
   readonly labels: Readonly<Record<string, string>>;
   readonly end?: FactEnd;

@@ -1,3 +1,4 @@
+import type { PodCompute } from "./compute.ts";
 import type { FactEnd, FactOrigin } from "./fact.ts";
 import type { Marks } from "./owner/owner.ts";
 
@@ -122,6 +123,9 @@ export interface Gang {
   readonly size: number;
 }
 
+/** The part of a pod's spec that names checkpoints. Only the kind is kept, because the values can be secret. */
+export type CheckpointEvidence = "argument" | "environment" | "mount" | "mark";
+
 /** A pod that requests a GPU in any regime: the value of `gpu.workloads`. */
 export interface WorkloadFact extends FactOrigin {
   readonly uid: string;
@@ -158,6 +162,16 @@ export interface WorkloadFact extends FactOrigin {
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Keys of the taints that the pod tolerates; `*` tolerates all. */
   readonly tolerations: readonly string[];
+  /** The CPU and memory of the pod. This field and the next ones are absent in facts of releases before 0.4. */
+  readonly compute?: PodCompute;
+  /** Images without a digest and without a tag other than `latest`; at most a few. Empty if all images are pinned. */
+  readonly unpinnedImages?: readonly string[];
+  /** Where the spec names checkpoints; `none` if nowhere. */
+  readonly checkpoints?: CheckpointEvidence | "none";
+  /** `activeDeadlineSeconds` of the pod, otherwise of its Job; also absent if neither has one. */
+  readonly deadlineSeconds?: number;
+  /** Names of the PodDisruptionBudgets that select the pod. Also absent if the budgets may not be read. */
+  readonly disruptionBudgets?: readonly string[];
   /** Set when the pod no longer exists. */
   readonly end?: FactEnd;
 }

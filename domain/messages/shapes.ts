@@ -1,4 +1,5 @@
 import type { ClusterFact, ClusterFactBodies, SliceDevice } from "../cluster-fact.ts";
+import type { Compute, OtherPods, PodCompute } from "../compute.ts";
 import type { InventoryFact, NodeGpus } from "../inventory.ts";
 import type { DeviceEvidence, GpuAsk, PodTimes, WorkloadFact } from "../workload.ts";
 import {
@@ -104,6 +105,13 @@ const times = object<PodTimes>({
   deletion: optional(millis),
 });
 
+const podCompute = object<PodCompute>({
+  cpuRequestMillicores: optional(amount),
+  cpuLimitMillicores: optional(amount),
+  memoryRequestBytes: optional(amount),
+  memoryLimitBytes: optional(amount),
+});
+
 /** The shape of a pod's fact. */
 export const workloadShape = object<WorkloadFact>({
   ...origin,
@@ -130,6 +138,11 @@ export const workloadShape = object<WorkloadFact>({
   marks: optional(fields({ pod: marks, owners: marks })),
   nodeSelector: texts,
   tolerations: listOf(text),
+  compute: optional(podCompute),
+  unpinnedImages: optional(listOf(text)),
+  checkpoints: optional(text),
+  deadlineSeconds: optional(amount),
+  disruptionBudgets: optional(listOf(text)),
   end,
 });
 
@@ -147,6 +160,9 @@ const gpus = object<NodeGpus>({
   mig: fields({ strategy: text, profiles: recordOf(count) }),
 });
 
+const compute = object<Compute>({ cpuMillicores: amount, memoryBytes: amount });
+const others = object<OtherPods>({ pods: count, names: listOf(text), requested: compute });
+
 /** The shape of a node's fact. */
 export const inventoryShape = object<InventoryFact>({
   ...origin,
@@ -159,6 +175,7 @@ export const inventoryShape = object<InventoryFact>({
   driverVersion: optional(text),
   cudaVersion: optional(text),
   devicePluginVersion: optional(text),
+  exporterVersion: optional(text),
   instanceType: optional(text),
   region: optional(text),
   zone: optional(text),
@@ -167,6 +184,8 @@ export const inventoryShape = object<InventoryFact>({
   taints: listOf(fields({ key: text, value: text, effect: text })),
   conditions: listOf(fields({ type: text, status: text, reason: text, since: millis })),
   cordonedSince: optional(millis),
+  compute: optional(compute),
+  others: optional(others),
   labels: texts,
   end,
 });
@@ -193,6 +212,11 @@ const bodies: { readonly [Kind in keyof ClusterFactBodies]: Shape } = {
   ResourceQuota: object<ClusterFactBodies["ResourceQuota"]>({ hard: amounts, used: amounts }),
   LimitRange: object<ClusterFactBodies["LimitRange"]>({ defaults: amounts, max: amounts }),
   PriorityClass: object<ClusterFactBodies["PriorityClass"]>({ value: priority, preempts: flag }),
+  PodDisruptionBudget: object<ClusterFactBodies["PodDisruptionBudget"]>({
+    minAvailable: optional(text),
+    maxUnavailable: optional(text),
+    selector: optional(listOf(fields({ key: text, operator: text, values: listOf(text) }))),
+  }),
   Queue: object<ClusterFactBodies["Queue"]>({
     scheduler: text,
     parent: optional(text),

@@ -98,12 +98,25 @@ describe("the objects of a cluster become facts", () => {
     expect(sent.workloads.map(({ labels }) => labels)).toEqual([{}, { team: "vision" }]);
   });
 
-  it("owners are read by their metadata alone, once each, and only those of GPU pods", async () => {
+  it("owners are read by their metadata alone and Jobs with their deadline, once each, and only those of GPU pods", async () => {
     const job = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-1", controller: true };
+    const cronJob = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid: "cron-1", controller: true };
     server.put({
       apiVersion: "batch/v1",
       kind: "Job",
-      metadata: { name: "train", namespace: "ml", uid: "job-1", labels: { team: "speech" } },
+      metadata: {
+        name: "train",
+        namespace: "ml",
+        uid: "job-1",
+        labels: { team: "speech" },
+        ownerReferences: [{ ...cronJob, blockOwnerDeletion: true }],
+      },
+      spec: { activeDeadlineSeconds: 7_200 },
+    });
+    server.put({
+      apiVersion: "batch/v1",
+      kind: "CronJob",
+      metadata: { name: "nightly", namespace: "ml", uid: "cron-1" },
     });
     for (const name of ["train-0", "train-1", "train-2"])
       server.put(gpuPod(name, { metadata: { ownerReferences: [job] } }));
@@ -115,14 +128,19 @@ describe("the objects of a cluster become facts", () => {
     await vi.waitFor(() => expect(sent.workloads).toHaveLength(3), LONG);
     for (const fact of sent.workloads) {
       expect(fact).toMatchObject({
-        workload: { kind: "Job", name: "train" },
+        workload: { kind: "CronJob", name: "nightly" },
         labels: { team: "speech" },
         ownersTruncated: false,
+        deadlineSeconds: 7_200,
       });
     }
-    const asked = server.requests.all.filter(({ path }) => path.includes("/jobs/"));
-    expect(asked.map(({ path }) => path)).toEqual(["/apis/batch/v1/namespaces/ml/jobs/train"]);
-    expect(asked[0]!.accept).toContain("as=PartialObjectMetadata");
+    const asked = server.requests.all.filter(({ path }) => /\/(cron)?jobs\//.test(path));
+    expect(asked.map(({ path }) => path)).toEqual([
+      "/apis/batch/v1/namespaces/ml/jobs/train",
+      "/apis/batch/v1/namespaces/ml/cronjobs/nightly",
+    ]);
+    expect(asked[0]!.accept).toBe("application/json");
+    expect(asked[1]!.accept).toContain("as=PartialObjectMetadata");
   });
 
   it("a missing owner, or a name that belongs to another object now, ends the chain", async () => {

@@ -6,6 +6,7 @@ import type { ApiConnection } from "../api/connection.ts";
 import { pathOf } from "../api/resource.ts";
 import type { KubeMetadata } from "../projection/kube-object.ts";
 import type { KnownOwner, OwnerLookup } from "./chain.ts";
+import { given, wholeNumber } from "../projection/wire.ts";
 import { groupOf, type OwnerKinds } from "./kinds.ts";
 
 /** A cache of owners, with a function to read more. */
@@ -20,6 +21,8 @@ export interface OwnerCache {
 
 /** The media type for the metadata of an object only (https://kubernetes.io/docs/reference/using-api/api-concepts/). */
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/** The media type for a whole object. */
+const WHOLE = "application/json";
 
 const TIMEOUT_MILLIS = 10_000;
 /** The lifetime of a cache entry. Labels of owners rarely change, and a forbidden owner may be allowed later. */
@@ -30,6 +33,12 @@ const MOST_OWNERS = 50_000;
 const MOST_TRIES = 5;
 /** The retries of a forbidden read. A server that is starting forbids everything for a moment. */
 const MOST_TRIES_FORBIDDEN = 3;
+
+/** The fields of an owner that are read. Only a Job has a spec here. */
+interface OwnerObject {
+  readonly metadata?: KubeMetadata;
+  readonly spec?: { readonly activeDeadlineSeconds?: number | null } | null;
+}
 
 interface Entry {
   readonly owner: KnownOwner | undefined;
@@ -47,7 +56,7 @@ export interface OwnerCacheOptions {
 }
 
 /**
- * Creates a cache that reads only the metadata of pods' owners, only when a pod needs them, and each once. An object with the same name and
+ * Creates a cache that reads only the metadata of pods' owners, only when a pod needs them, and each once. Of Jobs it also reads the deadline. An object with the same name and
  * another UID is not the owner: the owner no longer exists. `onForbidden` gets each resource that may not be read, `onRead` each that was
  * read.
  */
@@ -70,9 +79,10 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
     const version =
       group === "" ? reference.apiVersion : reference.apiVersion.slice(groupOf(reference.apiVersion).length + 1);
     if (!NAME.test(version) || !NAME.test(reference.name)) return undefined;
-    const { metadata } = await api.json<{ readonly metadata?: KubeMetadata }>({
+    const isJob = group === "batch" && kind.kind === "Job";
+    const { metadata, spec } = await api.json<OwnerObject>({
       path: pathOf({ group, version, plural: kind.resource, kind: kind.kind }, { namespace, name: reference.name }),
-      accept: METADATA_ONLY,
+      accept: isJob ? WHOLE : METADATA_ONLY,
       silenceMillis: TIMEOUT_MILLIS,
       signal,
     });
@@ -80,7 +90,7 @@ export function createOwnerCache(options: OwnerCacheOptions): OwnerCache {
     onRead(group, kind.resource);
     return metadata === undefined || (reference.uid !== "" && metadata.uid !== reference.uid)
       ? undefined
-      : keptOf(metadata);
+      : keptOf(metadata, spec);
   }
 
   async function readPatiently(reference: OwnerReference, namespace: string): Promise<Entry["owner"]> {
@@ -132,7 +142,13 @@ function keyOf({ apiVersion, kind, name, uid }: OwnerReference, namespace: strin
 }
 
 /** Returns the cached part of the metadata. Managed fields and kubectl's copy of the object, which are most of it, are dropped. */
-function keptOf({ ownerReferences, labels, annotations }: KubeMetadata): KnownOwner {
+function keptOf({ ownerReferences, labels, annotations }: KubeMetadata, spec: OwnerObject["spec"]): KnownOwner {
   const { "kubectl.kubernetes.io/last-applied-configuration": _, ...rest } = annotations ?? {};
-  return { ownerReferences: ownerReferences ?? null, labels: labels ?? null, annotations: rest };
+  const deadlineSeconds = wholeNumber(spec?.activeDeadlineSeconds);
+  return {
+    ownerReferences: ownerReferences ?? null,
+    labels: labels ?? null,
+    annotations: rest,
+    ...given({ deadlineSeconds }),
+  };
 }

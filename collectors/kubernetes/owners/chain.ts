@@ -3,11 +3,13 @@ import type { KubeOwnerReference } from "../projection/kube-object.ts";
 import { objects, text } from "../projection/wire.ts";
 import type { OwnerKinds } from "./kinds.ts";
 
-/** The known metadata of an owner. */
+/** The known metadata of an owner, and the deadline of a Job. */
 export interface KnownOwner {
   readonly ownerReferences?: readonly KubeOwnerReference[] | null;
   readonly labels?: Readonly<Record<string, string>> | null;
   readonly annotations?: Readonly<Record<string, string>> | null;
+  /** `activeDeadlineSeconds` of a Job, if it has one. */
+  readonly deadlineSeconds?: number;
 }
 
 /** Returns an owner; undefined if it was not seen or may not be read. */

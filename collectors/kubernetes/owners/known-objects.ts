@@ -1,4 +1,5 @@
 import type { KubeObject } from "../projection/kube-object.ts";
+import { given, wholeNumber } from "../projection/wire.ts";
 import type { OwnerLookup } from "./chain.ts";
 
 /** Objects from files as owners of the pods in their namespace, found by UID, otherwise by kind and name. */
@@ -20,7 +21,13 @@ export function createKnownObjects(): KnownObjects {
     },
     lookup({ kind, name, uid }, namespace) {
       const object = byUid.get(`${namespace}/${uid}`) ?? byName.get(`${kind}/${namespace}/${name}`);
-      return object === undefined ? undefined : (object.metadata ?? {});
+      if (object === undefined) return undefined;
+      const deadlineSeconds = object.kind === "Job" ? deadlineOf(object) : undefined;
+      return { ...object.metadata, ...given({ deadlineSeconds }) };
     },
   };
+}
+
+function deadlineOf({ spec }: KubeObject & { readonly spec?: { readonly activeDeadlineSeconds?: unknown } | null }) {
+  return wholeNumber(spec?.activeDeadlineSeconds);
 }

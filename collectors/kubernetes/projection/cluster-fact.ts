@@ -1,6 +1,7 @@
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { FactOrigin } from "../../../domain/fact.ts";
 import { groupOf } from "../owners/kinds.ts";
+import { readBudget } from "./cluster/budget.ts";
 import { readClaim, readSlice, readTaintRule } from "./cluster/dra.ts";
 import { readClusterQueue, readKueueWorkload, readLocalQueue } from "./cluster/kueue.ts";
 import { readLimitRange, readNamespace, readPriorityClass, readQuota } from "./cluster/namespace.ts";
@@ -37,6 +38,7 @@ const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Sai
   ["/ResourceQuota", (object, remarks) => ({ kind: "ResourceQuota", body: readQuota(object, remarks) })],
   ["/LimitRange", (object, remarks) => ({ kind: "LimitRange", body: readLimitRange(object, remarks) })],
   ["scheduling.k8s.io/PriorityClass", (object) => ({ kind: "PriorityClass", body: readPriorityClass(object) })],
+  ["policy/PodDisruptionBudget", (object) => ({ kind: "PodDisruptionBudget", body: readBudget(object) })],
   ["scheduling.k8s.io/PodGroup", (object) => ({ kind: "Gang", body: readNativePodGroup(object) })],
   ["scheduling.k8s.io/Workload", (object) => ({ kind: "Gang", body: readNativeWorkload(object) })],
   ["scheduler.grove.io/PodGang", (object) => ({ kind: "Gang", body: readPodGang(object) })],
@@ -72,7 +74,7 @@ export function hasClusterFact(apiVersion: string, kind: string): boolean {
 }
 
 /**
- * Projects a namespace, quota, queue, gang, claim, slice or taint rule. Undefined for an object of another kind, for a slice without GPUs
+ * Projects a namespace, quota, budget, queue, gang, claim, slice or taint rule. Undefined for an object of another kind, for a slice without GPUs
  * and for a rule without effect. Items of a list have no kind on the wire; the watcher sets it. Never throws.
  */
 export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {

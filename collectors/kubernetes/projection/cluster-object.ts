@@ -25,6 +25,20 @@ export interface PriorityClassObject extends KubeObject {
   readonly preemptionPolicy?: string | null;
 }
 
+/** A PodDisruptionBudget of `policy/v1`. */
+export interface DisruptionBudgetObject extends KubeObject {
+  readonly spec?: {
+    readonly minAvailable?: unknown;
+    readonly maxUnavailable?: unknown;
+    readonly selector?: {
+      readonly matchLabels?: Readonly<Record<string, string>> | null;
+      readonly matchExpressions?:
+        | readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] | null }[]
+        | null;
+    } | null;
+  } | null;
+}
+
 /** The usage of one flavor by a Kueue queue. */
 export interface FlavorUsageObject {
   readonly name?: string;

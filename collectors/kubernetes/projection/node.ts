@@ -1,11 +1,14 @@
+import type { OtherPods } from "../../../domain/compute.ts";
 import type { FactOrigin } from "../../../domain/fact.ts";
 import type { SliceDevice } from "../../../domain/cluster-fact.ts";
 import { DELIVERED_LABEL, type InventoryFact, type NodeCondition } from "../../../domain/inventory.ts";
+import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
 import { gpuResource, type ResourceNames } from "./gpu-resource.ts";
 import type { KubeQuantities } from "./kube-object.ts";
 import { readMachine } from "./node/labels.ts";
 import { readNvidia } from "./node/nvidia.ts";
 import { readOthers } from "./node/others.ts";
+import { readCompute } from "./pod/compute.ts";
 import type { NodeObject } from "./node-object.ts";
 import { parseDevices, parseMebibytes } from "./quantity.ts";
 import type { Remark, Remarks } from "./remark.ts";
@@ -13,9 +16,13 @@ import { millisOf } from "./time.ts";
 import { unmeteredRemarks } from "./unmetered.ts";
 import { given, named, objects, text, texts } from "./wire.ts";
 
-/** Labels that are always kept: the machine's position in the building and on the network, and its delivered number of GPUs. */
+/**
+ * Labels that are always kept: the machine's position in the building and on the network, its delivered number of GPUs, and its exemptions
+ * from practices.
+ */
 export const NODE_LABELS: readonly string[] = [
   DELIVERED_LABEL,
+  EXEMPT_MARK,
   "topology.kubernetes.io/*",
   "network.topology.nvidia.com/*",
   "topology.k8s.aws/*",
@@ -32,6 +39,8 @@ export interface NodeOptions {
   readonly slices?: readonly SliceDevice[];
   /** When the watcher first saw the node cordoned, milliseconds since the epoch. Used if no taint has the time. */
   readonly cordonedSeenMillis?: number;
+  /** The pods without GPUs that stay on the node. */
+  readonly others?: OtherPods;
 }
 
 /** An inventory fact without its origin and end, which the watcher adds, and the remarks on the node. */
@@ -82,7 +91,12 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
       })),
       conditions: readConditions(node),
       labels: named(labels, [...NODE_LABELS, ...(options.labels ?? [])]),
-      ...given({ ...machine, cordonedSince: cordonedSince(node, options.cordonedSeenMillis) }),
+      ...given({
+        compute: readCompute(status?.allocatable),
+        others: options.others,
+        ...machine,
+        cordonedSince: cordonedSince(node, options.cordonedSeenMillis),
+      }),
     },
   };
 }

@@ -17,6 +17,12 @@ export interface PodSpecObject {
   readonly containers?: readonly ContainerObject[] | null;
   readonly initContainers?: readonly ContainerObject[] | null;
   readonly resourceClaims?: readonly PodClaimObject[] | null;
+  readonly activeDeadlineSeconds?: number | null;
+  /** The resources of the whole pod (KEP-2837). */
+  readonly resources?: { readonly limits?: KubeQuantities; readonly requests?: KubeQuantities } | null;
+  readonly volumes?:
+    | readonly { readonly name?: string; readonly persistentVolumeClaim?: { readonly claimName?: string } | null }[]
+    | null;
   /** The PodGroup of kube-scheduler, since Kubernetes 1.36 (KEP-4671). */
   readonly schedulingGroup?: { readonly podGroupName?: string | null } | null;
   /** The same in the alpha version of Kubernetes 1.35: a Workload of `scheduling.k8s.io`. */
@@ -28,6 +34,11 @@ export interface ContainerObject {
   readonly name?: string;
   readonly restartPolicy?: string | null;
   readonly resources?: { readonly limits?: KubeQuantities; readonly requests?: KubeQuantities } | null;
+  readonly image?: string;
+  readonly command?: readonly string[] | null;
+  readonly args?: readonly string[] | null;
+  readonly env?: readonly { readonly name?: string; readonly value?: string }[] | null;
+  readonly volumeMounts?: readonly { readonly name?: string; readonly mountPath?: string }[] | null;
 }
 
 /** A claim that a pod names directly, or that a template creates. */

@@ -1,14 +1,18 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
 import type { Marks } from "../../../domain/owner/owner.ts";
 import type { Gang, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
-import { resolveOwners, type OwnerLookup } from "../owners/chain.ts";
+import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
+import { resolveOwners, type KnownOwner, type OwnerLookup } from "../owners/chain.ts";
 import type { OwnerKinds } from "../owners/kinds.ts";
 import { TYPE_LABEL, workloadType } from "../owners/type.ts";
 import { workloadName } from "../owners/workload-name.ts";
 import type { ResourceNames } from "./gpu-resource.ts";
 import { readAsks } from "./pod/asks.ts";
+import { checkpointsOf } from "./pod/checkpoints.ts";
+import { readPodCompute } from "./pod/compute.ts";
 import { readReservation, RESERVATION_NAMESPACES } from "./pod/fraction.ts";
 import { gangOf, queueOf } from "./pod/gang.ts";
+import { unpinnedImages } from "./pod/images.ts";
 import { readEnd, readPending } from "./pod/outcome.ts";
 import { readTimes, statusesOf } from "./pod/pod-times.ts";
 import type { PodObject } from "./pod-object.ts";
@@ -32,6 +36,8 @@ export interface PodOptions {
   readonly isForGpus?: (namespace: string, claim: string) => boolean | undefined;
   /** Returns the data of the gang's own object. */
   readonly gangFacts?: (gang: Gang, namespace: string) => GangFacts | undefined;
+  /** Returns the names of the PodDisruptionBudgets that select a pod; undefined if they are unknown. */
+  readonly disruptionBudgets?: (pod: PodObject) => readonly string[] | undefined;
 }
 
 /** The data in a PodGroup, Workload, LeaderWorkerSet or JobSet that its pods do not have. Times are in milliseconds since the epoch. */
@@ -110,7 +116,12 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
       marks: { pod: ownMarks, owners: ownerMarks },
       nodeSelector: texts(spec?.nodeSelector),
       tolerations: tolerationsOf(pod),
+      compute: readPodCompute(spec),
+      unpinnedImages: unpinnedImages(spec),
+      checkpoints: checkpointsOf(pod),
       ...given({
+        deadlineSeconds: deadlineOf(pod, chain.known),
+        disruptionBudgets: options.disruptionBudgets?.(pod),
         endReason: readEnd(pod),
         pending: readPending(pod),
         queue: queueOf(maps) ?? gangFacts?.queue,
@@ -131,8 +142,10 @@ export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefine
   return unmeteredRemarks("Its request", Object.assign({}, ...asked) as Record<string, unknown>, names);
 }
 
-/** Returns the labels and annotations that the configuration names, each from the nearest object that has it. */
-function kept(nearestFirst: readonly Marks[], { labels = [], annotations = [] }: PodOptions): Marks {
+/** Returns the labels and annotations that the configuration names, and exemptions from practices, each from the nearest object that has it. */
+function kept(nearestFirst: readonly Marks[], options: PodOptions): Marks {
+  const labels = [...(options.labels ?? []), EXEMPT_MARK];
+  const annotations = [...(options.annotations ?? []), EXEMPT_MARK];
   const furthestFirst = nearestFirst.toReversed();
   return {
     labels: Object.assign({}, ...furthestFirst.map((each) => named(each.labels, labels))) as Marks["labels"],
@@ -141,6 +154,14 @@ function kept(nearestFirst: readonly Marks[], { labels = [], annotations = [] }:
       ...furthestFirst.map((each) => named(each.annotations, annotations)),
     ) as Marks["labels"],
   };
+}
+
+/** Returns the deadline of a pod, or else of the nearest owner that has one. */
+function deadlineOf({ spec }: PodObject, owners: readonly KnownOwner[]): number | undefined {
+  return (
+    wholeNumber(spec?.activeDeadlineSeconds) ??
+    owners.find(({ deadlineSeconds }) => deadlineSeconds !== undefined)?.deadlineSeconds
+  );
 }
 
 function tolerationsOf(pod: PodObject): readonly string[] {

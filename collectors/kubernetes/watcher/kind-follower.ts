@@ -100,6 +100,7 @@ export function followKind(options: {
         isAbsent = false;
         if (first !== undefined) endUnseen({ registries, projector, resource }, first, formerUntilMillis);
         first = undefined;
+        projector.listed(resource, api.clock.nowMillis());
         settle();
       },
     },

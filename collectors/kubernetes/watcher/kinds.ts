@@ -44,6 +44,12 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     without: "priority classes have no values, only names",
   },
   {
+    group: "policy",
+    resource: "poddisruptionbudgets",
+    kind: "PodDisruptionBudget",
+    without: "it is unknown which inference has a PodDisruptionBudget",
+  },
+  {
     group: "scheduling.k8s.io",
     resource: "podgroups",
     kind: "PodGroup",

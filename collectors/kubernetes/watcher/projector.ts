@@ -13,16 +13,18 @@ import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
 import type { FactRegistries } from "./fact-registries.ts";
 import { createGangMembers, withGang } from "./gang-members.ts";
-import { devicePluginOf } from "./device-plugins.ts";
+import { createDisruptionBudgets } from "./disruption-budgets.ts";
 import { createMachines, type KnownNode } from "./machines.ts";
+import { nodeProgramOf } from "./node-programs.ts";
+import { createOtherPods } from "./other-pods.ts";
 import { createPulls } from "./pulls.ts";
 import type { FactBody, Sight } from "./fact-registry.ts";
 import { createRelations } from "./relations.ts";
 
 /** The configuration for the projection of pods and nodes. */
 export interface ProjectionOptions {
-  readonly pods: Omit<PodOptions, "lookup" | "isForGpus" | "gangFacts">;
-  readonly nodes: Omit<NodeOptions, "cordonedSeenMillis" | "slices">;
+  readonly pods: Omit<PodOptions, "lookup" | "isForGpus" | "gangFacts" | "disruptionBudgets">;
+  readonly nodes: Omit<NodeOptions, "cordonedSeenMillis" | "slices" | "others">;
 }
 
 /** An API object with its kind, which the items of a list lack. */
@@ -34,7 +36,12 @@ export interface Projector {
   take(resource: string, object: SeenObject, sight: Sight): Promise<void> | undefined;
   /** Records that an object no longer exists. */
   gone(resource: string, uid: string, end: FactEnd, sight: Sight): void;
+  /** Records that all objects of a resource have been taken. */
+  listed(resource: string, atMillis: number): void;
 }
+
+/** The PodDisruptionBudgets. Without their list, a pod without a budget and a pod with an unknown one are the same. */
+const BUDGETS = "poddisruptionbudgets.policy";
 
 /** The most rounds of reading missing owners. A chain has at most 10 owners, and each round can find another missing one. */
 const MOST_ROUNDS = 12;
@@ -50,20 +57,27 @@ export function createProjector(options: {
   const { registries, owners, projection, onRemarks, signal } = options;
   const relations = createRelations();
   const pulls = createPulls();
-  /** The device plugin's version and the UID of each node, by the node's name. */
+  /** The versions of the programs and the UID of each node, by the node's name. */
   const plugins = new Map<string, string>();
+  const exporters = new Map<string, string>();
   const nodes = new Map<string, string>();
+  const others = createOtherPods((node) => nodes.has(node));
+  const budgets = createDisruptionBudgets();
+  /** Until the first list of pods is complete, the pods without GPUs of an earlier term count. */
+  let arePodsListed = false;
   const machines = createMachines();
   const gangs = createGangMembers();
 
   /** Projects a pod. Reads the owners that turn out to be missing and repeats until none is missing. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
+    budgets.join(object.metadata.uid, object);
     for (let round = 0; ; round++) {
       const missing: Parameters<OwnerLookup>[] = [];
       const projected = projectPod(object, {
         ...projection.pods,
         isForGpus: relations.isForGpus,
         gangFacts: relations.gangFacts,
+        disruptionBudgets: () => budgets.namesFor(object.metadata.uid),
         lookup(reference, namespace) {
           if (owners.isUnknown(reference, namespace)) missing.push([reference, namespace]);
           return owners.lookup(reference, namespace);
@@ -83,21 +97,39 @@ export function createProjector(options: {
     }
   }
 
-  /** Handles a pod that requests no GPU, or no longer one. Of these pods only device plugins provide data: their version. */
+  /**
+   * Handles a pod that requests no GPU, or no longer one. Of these pods, device plugins and exporters provide their version, and all others
+   * take CPU and memory from GPUs if their node has some.
+   */
   function passOver(object: SeenObject, sight: Sight): void {
+    budgets.leave(object.metadata.uid);
+    others.take(object.metadata.uid, object);
     registries.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
     const unmetered = unmeteredOf(object, projection.pods.resourceNames);
     if (unmetered.length > 0) onRemarks(object, unmetered);
-    const plugin = devicePluginOf(object);
-    if (plugin === undefined || plugins.get(plugin.node) === plugin.version) return;
-    plugins.set(plugin.node, plugin.version);
-    const uid = nodes.get(plugin.node);
-    if (uid !== undefined) registries.inventory.amend(uid, sight.atMillis, withPlugin);
+    const program = nodeProgramOf(object);
+    if (program === undefined) return;
+    const versions = program.program === "exporter" ? exporters : plugins;
+    if (versions.get(program.node) === program.version) return;
+    versions.set(program.node, program.version);
+    const uid = nodes.get(program.node);
+    if (uid !== undefined) registries.inventory.amend(uid, sight.atMillis, withPrograms);
   }
 
-  function withPlugin(fact: FactBody<InventoryFact>): FactBody<InventoryFact> {
+  function withPrograms(fact: FactBody<InventoryFact>): FactBody<InventoryFact> {
     const devicePluginVersion = plugins.get(fact.node) ?? fact.devicePluginVersion;
-    return devicePluginVersion === undefined ? fact : { ...fact, devicePluginVersion };
+    const exporterVersion = exporters.get(fact.node) ?? fact.exporterVersion;
+    return { ...fact, ...given({ devicePluginVersion, exporterVersion }) } as FactBody<InventoryFact>;
+  }
+
+  /** Sends the facts of pods again whose budgets have changed. */
+  function withBudgets(uids: readonly string[], atMillis: number): void {
+    for (const uid of uids) {
+      registries.workloads.amend(uid, atMillis, (body) => {
+        const disruptionBudgets = budgets.namesFor(uid);
+        return { ...body, ...given({ disruptionBudgets }) } as FactBody<WorkloadFact>;
+      });
+    }
   }
 
   function takeNode(object: SeenObject, sight: Sight): void {
@@ -106,16 +138,18 @@ export function createProjector(options: {
     const former = registries.inventory.latest(uid);
     const cordonedSeenMillis = former?.cordonedSince ?? sight.atMillis;
     const slices = machines.slicesOf(object.metadata.name ?? "");
-    const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis, slices });
+    const ofPods = arePodsListed ? others.of(object.metadata.name ?? "", sight.atMillis) : former?.others;
+    const resident = given({ others: ofPods });
+    const projected = projectNode(object, { ...projection.nodes, cordonedSeenMillis, slices, ...resident });
     if (projected === undefined) {
       registries.inventory.end(uid, { atMillis: sight.atMillis, inferred: false }, sight);
       return;
     }
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
     nodes.set(projected.fact.node, uid);
-    const { devicePluginVersion } = former ?? {};
-    const body = { ...projected.fact, ...given({ devicePluginVersion }) } as FactBody<InventoryFact>;
-    registries.inventory.report(withPlugin(body), sight);
+    const { devicePluginVersion, exporterVersion } = former ?? {};
+    const body = { ...projected.fact, ...given({ devicePluginVersion, exporterVersion }) } as FactBody<InventoryFact>;
+    registries.inventory.report(withPrograms(body), sight);
   }
 
   function takeOther(resource: string, object: SeenObject, sight: Sight): void {
@@ -129,6 +163,7 @@ export function createProjector(options: {
     relations.take(body);
     registries.cluster.report(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
+    if (body.kind === "PodDisruptionBudget") withBudgets(budgets.take(body), sight.atMillis);
     if (body.kind !== "Gang") return;
     for (const uid of gangs.of(body))
       registries.workloads.amend(uid, sight.atMillis, (pod) => withGang(pod, relations.gangFacts));
@@ -154,6 +189,8 @@ export function createProjector(options: {
     gone(resource, uid, end, sight) {
       if (resource === "pods") {
         gangs.leave(uid);
+        budgets.leave(uid);
+        others.drop(uid);
         registries.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));
       } else if (resource === "nodes") {
         machines.dropNode(uid);
@@ -162,8 +199,13 @@ export function createProjector(options: {
         const body = registries.cluster.latest(uid);
         if (body !== undefined) relations.drop(body);
         registries.cluster.end(uid, end, sight);
+        if (body?.kind === "PodDisruptionBudget") withBudgets(budgets.drop(body), sight.atMillis);
         countAgain(machines.takeSlice(uid, undefined), sight.atMillis);
       }
+    },
+    listed(resource, atMillis) {
+      if (resource === "pods") arePodsListed = true;
+      if (resource === BUDGETS) withBudgets(budgets.setKnown(), atMillis);
     },
   };
 }

@@ -39,6 +39,7 @@ export const BUILT_IN_RESOURCES: readonly ApiResource[] = [
   inGroup("batch/v1", false)("jobs", "Job"),
   inGroup("batch/v1", false)("cronjobs", "CronJob"),
   inGroup("scheduling.k8s.io/v1", false)("priorityclasses", "PriorityClass", false),
+  inGroup("policy/v1", false)("poddisruptionbudgets", "PodDisruptionBudget"),
   inGroup("coordination.k8s.io/v1", false)("leases", "Lease"),
   dra("resourceclaims", "ResourceClaim"),
   dra("resourceslices", "ResourceSlice", false),

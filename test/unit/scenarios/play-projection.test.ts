@@ -109,7 +109,10 @@ it.each([
     gangFacts: () => ({ size: 1 }),
     lookup: () => ({}),
   };
-  expect(body).toEqual(projectPod(running(body.uid, partsOf(body as never)), options)!.fact);
+  const { fact } = projectPod(running(body.uid, partsOf(body as never)), options)!;
+  // Scenarios are about bills. They have nothing that only practices read.
+  const ofPractices = new Set(["compute", "unpinnedImages", "checkpoints"]);
+  expect(body).toEqual(Object.fromEntries(Object.entries(fact).filter(([field]) => !ofPractices.has(field))));
 });
 
 it.each([

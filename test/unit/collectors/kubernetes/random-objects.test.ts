@@ -34,6 +34,7 @@ const TYPES = [
   ["resourcequotas", "V1ResourceQuota", "ResourceQuota", "v1"],
   ["limitranges", "V1LimitRange", "LimitRange", "v1"],
   ["priorityclasses.scheduling.k8s.io", "V1PriorityClass", "PriorityClass", "scheduling.k8s.io/v1"],
+  ["poddisruptionbudgets.policy", "V1PodDisruptionBudget", "PodDisruptionBudget", "policy/v1"],
   ["resourceclaims.resource.k8s.io", "ResourceV1ResourceClaim", "ResourceClaim", "resource.k8s.io/v1"],
   ["resourceslices.resource.k8s.io", "V1ResourceSlice", "ResourceSlice", "resource.k8s.io/v1"],
   ["devicetaintrules.resource.k8s.io", "V1alpha3DeviceTaintRule", "DeviceTaintRule", "resource.k8s.io/v1alpha3"],
@@ -66,6 +67,8 @@ describe("any object of Kubernetes' API", () => {
             const sight = { resourceVersion: "100", atMillis: NOW };
             await projector.take("nodes", node, sight);
             await projector.take("resourceslices.resource.k8s.io", slice, sight);
+            projector.listed("pods", NOW);
+            projector.listed("poddisruptionbudgets.policy", NOW);
             await projector.take(resource, first, sight);
             await projector.take(resource, second, { resourceVersion: "101", atMillis: NOW + 1 });
             projector.gone(resource, second.metadata.uid, { atMillis: NOW + 2, inferred: false }, sight);
