@@ -1,0 +1,121 @@
+import { lastUnits, sum, type Money } from "../exact/units.ts";
+import type { PracticeFacts } from "./facts.ts";
+import { groupBy } from "./group.ts";
+
+/** How soon a finding should be mended. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The severities, the most urgent first. */
+export const SEVERITIES = ["high", "medium", "low"] as const;
+
+/** An object that does not follow a practice. */
+export interface Affected {
+  readonly cluster: string;
+  /** The team that owns the object; undefined if the object belongs to the whole cluster. */
+  readonly team: string | undefined;
+  readonly kind: string;
+  /** Empty for an object without a namespace. */
+  readonly namespace: string;
+  readonly name: string;
+  /** The finding about the object, in a few words. */
+  readonly detail: string;
+  /** The value that mends the object, for the fix of its check; empty if the fix needs none. */
+  readonly value: string;
+  /** The money at stake. */
+  readonly cost: Money;
+  readonly exempt: ReadonlySet<string>;
+}
+
+/** The name of an object, and the value that mends it. */
+export type FixOf = Pick<Affected, "kind" | "namespace" | "name" | "value">;
+
+/** An object of a finding. */
+export type FoundObject = Pick<Affected, "kind" | "namespace" | "name" | "detail" | "cost">;
+
+/** The objects of one team, or of the whole cluster, that do not follow a practice. */
+export interface Finding {
+  readonly check: string;
+  readonly severity: Severity;
+  readonly title: string;
+  readonly cluster: string;
+  /** Undefined if the objects belong to the whole cluster. */
+  readonly team: string | undefined;
+  /** The objects with the highest cost, at most {@link MOST_OBJECTS}. */
+  readonly objects: readonly FoundObject[];
+  /** The number of all objects. */
+  readonly count: number;
+  /** The money at stake of all objects, over the days of the practices. */
+  readonly cost: Money;
+  /** Commands or lines of manifests that mend the first objects. */
+  readonly fixes: readonly string[];
+}
+
+/** The description of a check, from which its page is written. */
+export interface CheckText {
+  /** The name in the configuration, in exemptions and in metrics. */
+  readonly name: string;
+  readonly severity: Severity;
+  /** The problem, as the title of a finding. */
+  readonly title: string;
+  /** The exact condition of the check. */
+  readonly what: string;
+  /** The reason why that is a problem. */
+  readonly why: string;
+  /** The meaning of the money at stake. */
+  readonly amount: string;
+  /** Returns a command or lines of a manifest that mend an object. */
+  readonly fix: (object: FixOf) => string;
+}
+
+/** A check of a practice. */
+export interface Check extends CheckText {
+  readonly check: (facts: PracticeFacts) => readonly Finding[];
+}
+
+/** The most objects that a finding names. */
+export const MOST_OBJECTS = 20;
+/** The most objects that a finding mends by name. */
+const MOST_FIXES = 5;
+
+/** Creates a check from its text and from a function that returns the affected objects. Exempt objects are left out. */
+export function createCheck(text: CheckText, affectedIn: (facts: PracticeFacts) => readonly Affected[]): Check {
+  return {
+    ...text,
+    check(facts) {
+      const affected = affectedIn(facts).filter(({ exempt }) => !exempt.has(text.name));
+      return groupBy(affected, ({ cluster, team }) => [cluster, team]).map((objects) => findingOf(text, objects));
+    },
+  };
+}
+
+function findingOf(
+  { name: check, severity, title, fix }: CheckText,
+  affected: readonly [Affected, ...Affected[]],
+): Finding {
+  const [first] = affected;
+  const order = affected.toSorted((a, b) => (a.cost === b.cost ? byName(a, b) : a.cost < b.cost ? 1 : -1));
+  return {
+    check,
+    severity,
+    title,
+    cluster: first.cluster,
+    team: first.team,
+    objects: order
+      .slice(0, MOST_OBJECTS)
+      .map(({ kind, namespace, name, detail, cost }) => ({ kind, namespace, name, detail, cost })),
+    count: affected.length,
+    cost: sum(affected.map(({ cost }) => cost)),
+    fixes: [...new Set(order.slice(0, MOST_FIXES).map(fix))],
+  };
+}
+
+function byName(a: Affected, b: Affected): number {
+  const [one, other] = [`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Returns a part of an amount, rounded down to the last unit. The part is from 0 to 1. */
+export function partOf(amount: Money, part: number): Money {
+  const PARTS = 1_000_000;
+  return lastUnits((amount * BigInt(Math.round(part * PARTS))) / BigInt(PARTS));
+}

@@ -1,0 +1,58 @@
+import { SEVERITIES, type Check, type Finding } from "./check.ts";
+import { withoutDisruptionBudget } from "./checks/disruption.ts";
+import { neverScalesDown, poolUnused } from "./checks/pools.ts";
+import { samePriority, withoutPriorityClass } from "./checks/priorities.ts";
+import { namespaceWithoutLimitRange, namespaceWithoutQuota, quotaAboveCapacity } from "./checks/quotas.ts";
+import { imageNotPinned, requestsUnlikeLimits, withoutCpuAndMemory } from "./checks/requests.ts";
+import { trainingOnTimeSlices, wholeGpuNotebook } from "./checks/sharing.ts";
+import { gpuNodeWithoutTaint, podsWithoutGpu, toleratesEverything } from "./checks/taints.ts";
+import { nodeWithoutExporter, withoutProfiling } from "./checks/telemetry.ts";
+import { acrossRacks, halfPlaced, spotWithoutCheckpoints } from "./checks/training.ts";
+import { devicePluginsMixed, driverEndOfLife, driversMixed, exportersMixed } from "./checks/versions.ts";
+import type { PracticeFacts } from "./facts.ts";
+
+/** Every check, in the order of the documentation. */
+export const CHECKS: readonly Check[] = [
+  gpuNodeWithoutTaint,
+  podsWithoutGpu,
+  toleratesEverything,
+  namespaceWithoutQuota,
+  quotaAboveCapacity,
+  namespaceWithoutLimitRange,
+  withoutPriorityClass,
+  samePriority,
+  withoutCpuAndMemory,
+  requestsUnlikeLimits,
+  imageNotPinned,
+  trainingOnTimeSlices,
+  wholeGpuNotebook,
+  spotWithoutCheckpoints,
+  halfPlaced,
+  acrossRacks,
+  withoutDisruptionBudget,
+  neverScalesDown,
+  poolUnused,
+  nodeWithoutExporter,
+  withoutProfiling,
+  driverEndOfLife,
+  driversMixed,
+  devicePluginsMixed,
+  exportersMixed,
+];
+
+/** The names of all checks. */
+export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
+
+/** Returns the findings of all checks that are not switched off: highest cost first, then by severity and name. */
+export function findingsOf(facts: PracticeFacts, off: readonly string[] = []): readonly Finding[] {
+  return CHECKS.filter(({ name }) => !off.includes(name))
+    .flatMap(({ check }) => check(facts))
+    .toSorted(byCost);
+}
+
+function byCost(a: Finding, b: Finding): number {
+  if (a.cost !== b.cost) return a.cost < b.cost ? 1 : -1;
+  if (a.severity !== b.severity) return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+  const [one, other] = [a, b].map(({ check, cluster, team }) => JSON.stringify([check, cluster, team]));
+  return one! < other! ? -1 : 1;
+}

@@ -1,0 +1,205 @@
+import type { ClusterFact } from "../cluster-fact.ts";
+import { lastUnits, type GpuHours, type Money } from "../exact/units.ts";
+import type { InventoryFact } from "../inventory.ts";
+import type { OwnerRules } from "../owner/compile.ts";
+import { NO_WORKLOAD, podMarks, type Marks } from "../owner/owner.ts";
+import { teamOf } from "../owner/owners.ts";
+import type { WorkloadFact } from "../workload.ts";
+import { exemptionsOf } from "./exempt.ts";
+import type {
+  NodeTelemetry,
+  PracticeFacts,
+  PracticeNamespace,
+  PracticeNode,
+  PracticePool,
+  PracticeWorkload,
+  Spend,
+} from "./facts.ts";
+import { groupBy } from "./group.ts";
+
+/** The charges of a workload over the days. */
+export interface WorkloadSpend extends Spend {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** The charges of a node over the days. */
+export interface NodeSpend extends Spend {
+  readonly cluster: string;
+  readonly node: string;
+}
+
+/** The records of a store about the practices. */
+export interface PracticeRecords {
+  readonly now: number;
+  readonly days: number;
+  /** The newest facts of pods that exist. */
+  readonly pods: readonly WorkloadFact[];
+  /** The newest facts of nodes that exist, or have ended in the days. */
+  readonly nodes: readonly InventoryFact[];
+  /** The newest facts of namespaces, quotas, limit ranges and priority classes. */
+  readonly cluster: readonly ClusterFact[];
+  readonly workloadSpends: readonly WorkloadSpend[];
+  readonly nodeSpends: readonly NodeSpend[];
+  readonly telemetry: readonly (NodeTelemetry & { readonly cluster: string; readonly node: string })[];
+}
+
+const NOTHING: Spend = {
+  cost: lastUnits(0n),
+  waiting: lastUnits(0n),
+  unallocated: lastUnits(0n),
+  gpuHours: lastUnits(0n),
+  heldGpuHours: lastUnits(0n),
+  unallocatedGpuHours: lastUnits(0n),
+};
+const SILENT: NodeTelemetry = { hasSamples: false, hasProfiling: undefined };
+
+/** Joins the records of a store to the facts that checks read. Teams are those of the rules at `now`. */
+export function gatherPractices(records: PracticeRecords, owners: OwnerRules): PracticeFacts {
+  const { now, days } = records;
+  const marks = new Map<string, Marks>();
+  const priorities = new Map<string, number>();
+  for (const fact of records.cluster) {
+    if (fact.kind === "Namespace") marks.set(keyOf(fact.cluster, fact.name), fact.body);
+    else if (fact.kind === "PriorityClass") priorities.set(keyOf(fact.cluster, fact.name), fact.body.value);
+  }
+  const nodes = nodesOf(records);
+  const byName = new Map(nodes.map((node) => [keyOf(node.cluster, node.node), node]));
+  const poolOf = (cluster: string, node: string): string => byName.get(keyOf(cluster, node))?.pool ?? "";
+
+  const spends = new Map(
+    records.workloadSpends.map((each) => [keyOf(each.cluster, each.namespace, each.kind, each.name), each]),
+  );
+  const living = records.pods.filter(
+    ({ phase, asks }) => phase !== "Succeeded" && phase !== "Failed" && asks.length > 0,
+  );
+  const workloads = groupBy(living, ({ cluster, namespace, workload: { kind, name } }) => [
+    cluster,
+    namespace,
+    kind,
+    name,
+  ]).map((pods): PracticeWorkload => {
+    const [first] = pods;
+    const { cluster, namespace, type, queue = "", node } = first;
+    const { kind, name } = first.workload;
+    const ofNamespace = marks.get(keyOf(cluster, namespace));
+    const subject = { namespace, workload: name, queue, pool: poolOf(cluster, node), ...podMarks(first) };
+    return {
+      cluster,
+      namespace,
+      kind,
+      name,
+      team: teamOf(owners, { ...subject, namespaceMarks: ofNamespace }, now).value,
+      type,
+      pods,
+      spend: spends.get(keyOf(cluster, namespace, kind, name)) ?? NOTHING,
+      exempt: exemptionsOf([...pods, ofNamespace]),
+    };
+  });
+  const namespaces = namespacesOf(records, workloads, marks, owners);
+  return {
+    now,
+    days,
+    workloads,
+    nodes,
+    namespaces,
+    pools: poolsOf(records, nodes),
+    nodeOf: (cluster, node) => byName.get(keyOf(cluster, node)),
+    priorityOf: (cluster, name) => priorities.get(keyOf(cluster, name)),
+  };
+}
+
+function nodesOf({ nodes, nodeSpends, telemetry }: PracticeRecords): readonly PracticeNode[] {
+  const spends = new Map(nodeSpends.map((spend) => [keyOf(spend.cluster, spend.node), spend]));
+  const measured = new Map(telemetry.map((each) => [keyOf(each.cluster, each.node), each]));
+  return nodes
+    .filter(({ end, gpus }) => end === undefined && gpus.length > 0)
+    .map((fact) => {
+      const key = keyOf(fact.cluster, fact.node);
+      return {
+        ...fact,
+        spend: spends.get(key) ?? NOTHING,
+        telemetry: measured.get(key) ?? SILENT,
+        exempt: exemptionsOf([fact]),
+      };
+    });
+}
+
+function poolsOf({ nodes: all }: PracticeRecords, nodes: readonly PracticeNode[]): readonly PracticePool[] {
+  const shrunk = new Set(all.flatMap(({ end, cluster, pool = "" }) => (end === undefined ? [] : keyOf(cluster, pool))));
+  return groupBy(
+    nodes.filter(({ pool }) => pool !== undefined),
+    ({ cluster, pool }) => [cluster, pool],
+  ).map((members) => {
+    const [{ cluster, pool = "" }] = members;
+    return {
+      cluster,
+      name: pool,
+      nodes: members,
+      hasShrunk: shrunk.has(keyOf(cluster, pool)),
+      spend: total(members.map(({ spend }) => spend)),
+    };
+  });
+}
+
+function namespacesOf(
+  { cluster: facts, workloadSpends, now }: PracticeRecords,
+  workloads: readonly PracticeWorkload[],
+  marks: ReadonlyMap<string, Marks>,
+  owners: OwnerRules,
+): readonly PracticeNamespace[] {
+  const spends = new Map(groupBy(workloadSpends, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
+  const living = new Map(groupBy(workloads, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
+  const limits = facts.flatMap((fact) => (fact.kind === "ResourceQuota" || fact.kind === "LimitRange" ? [fact] : []));
+  const limitsOf = new Map(groupBy(limits, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
+  return [...new Set([...living.keys(), ...spends.keys()])].flatMap((key) => {
+    const [cluster, name] = placeOf((living.get(key) ?? spends.get(key))![0]);
+    const ofNamespace = marks.get(key);
+    // A namespace that is gone, or that is not watched, has no object to mend.
+    if (ofNamespace === undefined) return [];
+    const own = limitsOf.get(key) ?? [];
+    return {
+      cluster,
+      name,
+      team: teamOf(owners, { ...NO_WORKLOAD, pool: "", namespace: name, namespaceMarks: ofNamespace }, now).value,
+      cost: total(spends.get(key) ?? []).cost,
+      requested: requestedBy(living.get(key) ?? []),
+      quotas: own.flatMap((fact) => (fact.kind === "ResourceQuota" ? [{ name: fact.name, hard: fact.body.hard }] : [])),
+      limitRanges: own.filter(({ kind }) => kind === "LimitRange").length,
+      exempt: exemptionsOf([ofNamespace]),
+    };
+  });
+}
+
+function placeOf({ cluster, namespace }: { readonly cluster: string; readonly namespace: string }): [string, string] {
+  return [cluster, namespace];
+}
+
+function requestedBy(workloads: readonly PracticeWorkload[]): Readonly<Record<string, number>> {
+  const requested: Record<string, number> = {};
+  for (const { asks } of workloads.flatMap(({ pods }) => pods)) {
+    for (const ask of asks) {
+      if (ask.kind === "gpu" || ask.kind === "mig")
+        requested[ask.resource] = (requested[ask.resource] ?? 0) + ask.count;
+    }
+  }
+  return requested;
+}
+
+function total(spends: readonly Spend[]): Spend {
+  const sumOf = (of: (spend: Spend) => bigint): bigint => spends.reduce((sum, spend) => sum + of(spend), 0n);
+  return {
+    cost: sumOf(({ cost }) => cost) as Money,
+    waiting: sumOf(({ waiting }) => waiting) as Money,
+    unallocated: sumOf(({ unallocated }) => unallocated) as Money,
+    gpuHours: sumOf(({ gpuHours }) => gpuHours) as GpuHours,
+    heldGpuHours: sumOf(({ heldGpuHours }) => heldGpuHours) as GpuHours,
+    unallocatedGpuHours: sumOf(({ unallocatedGpuHours }) => unallocatedGpuHours) as GpuHours,
+  };
+}
+
+function keyOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}

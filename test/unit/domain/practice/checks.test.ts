@@ -1,0 +1,424 @@
+import { describe, expect, it } from "vitest";
+import { formatAmount } from "../../../../domain/exact/units.ts";
+import { MOST_OBJECTS } from "../../../../domain/practice/check.ts";
+import { CHECK_NAMES, CHECKS, findingsOf } from "../../../../domain/practice/checks.ts";
+import type { PracticeRecords } from "../../../../domain/practice/gather.ts";
+import type { WorkloadFact } from "../../../../domain/workload.ts";
+import { namespaceFact, NOON } from "../../../support/facts.ts";
+import {
+  clusterFact,
+  exempted,
+  goodNode,
+  goodPod,
+  GOOD_CLUSTER,
+  GOOD_FLEET,
+  gpusWith,
+  practicesOf,
+  spend,
+} from "../../../support/practices.ts";
+
+/** A fleet in which a check finds something: its records, the objects, the money at stake, and the beginning of the first fix. */
+interface Case {
+  readonly name: string;
+  readonly records: Partial<PracticeRecords>;
+  readonly objects: readonly string[];
+  readonly cost: string;
+  readonly fix: string;
+  /** The team of the finding; absent for findings of the whole cluster. */
+  readonly team?: string;
+  /** A fleet that is nearly the same, in which the check finds nothing. */
+  readonly near: Partial<PracticeRecords>;
+}
+
+/** Returns a fact without one of its optional fields, as an earlier release sends it. */
+function lacking<Fact extends object>(fact: Fact, field: keyof Fact): Fact {
+  return Object.fromEntries(Object.entries(fact).filter(([name]) => name !== field)) as Fact;
+}
+
+const pods = (of: string, given: Partial<WorkloadFact>): Partial<PracticeRecords> => ({
+  pods: GOOD_FLEET.pods.map((pod) => (pod.workload.name === of ? { ...pod, ...given } : pod)),
+});
+const nodes = (given: Parameters<typeof goodNode>[1], others: Parameters<typeof goodNode>[1] = {}) => ({
+  nodes: [goodNode("gpu-a", given), goodNode("gpu-b", others)],
+});
+const quota = (hard: Readonly<Record<string, number>>) => ({
+  cluster: [
+    ...GOOD_CLUSTER.filter(({ kind }) => kind !== "ResourceQuota"),
+    clusterFact("ResourceQuota", "gpus", { hard, used: {} }, "ml"),
+  ],
+});
+const without = (kind: string) => ({ cluster: GOOD_CLUSTER.filter((fact) => fact.kind !== kind) });
+const poolSpends = (of: Parameters<typeof spend>[1]) => ({
+  nodeSpends: GOOD_FLEET.nodeSpends.map((each) => ({ ...each, ...spend("80", of) })),
+});
+const telemetry = (given: object) => ({
+  telemetry: GOOD_FLEET.telemetry.map((each) => (each.node === "gpu-a" ? { ...each, ...given } : each)),
+});
+const others = (cpuMillicores: number) => ({
+  pods: 7,
+  names: ["web/cache-0", "web/front-1"],
+  requested: { cpuMillicores, memoryBytes: 1_073_741_824 },
+});
+const RACK = "topology.kubernetes.io/rack";
+const racked = (...racks: readonly string[]) => ({
+  nodes: racks.map((rack, index) => goodNode(`gpu-${"abcd"[index]}`, { labels: { [RACK]: rack } })),
+  pods: ["gpu-a", "gpu-b"].map((node) => goodPod(`train-${node}`, { node })),
+});
+
+const CASES: readonly Case[] = [
+  {
+    name: "gpu-node-without-taint",
+    records: nodes({ taints: [{ key: "node.kubernetes.io/not-ready", value: "", effect: "NoSchedule" }] }),
+    objects: ["Node gpu-a"],
+    cost: "80",
+    fix: "kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule",
+    near: nodes({ taints: [{ key: "team", value: "vision", effect: "NoExecute" }] }),
+  },
+  {
+    name: "pods-without-gpu-on-gpu-node",
+    records: nodes({ others: others(24_000) }),
+    objects: ["Node gpu-a: 7 pods with 25 % of the node, as much as 2 GPUs need: web/cache-0, web/front-1 and others"],
+    cost: "20",
+    fix: "kubectl get pods -A -o wide --field-selector spec.nodeName=gpu-a",
+    near: nodes({ others: others(4_000) }),
+  },
+  {
+    name: "tolerates-everything",
+    records: pods("train", { tolerations: ["*"] }),
+    objects: ["Job ml/train"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\ntolerations:",
+    team: "vision",
+    near: pods("train", { tolerations: ["nvidia.com/gpu", "spot"] }),
+  },
+  {
+    name: "namespace-without-quota",
+    records: quota({}),
+    objects: ["Namespace ml/ml: requests 4 nvidia.com/gpu, 1 nvidia.com/mig-1g.10gb now"],
+    cost: "165.5",
+    fix: "kubectl create quota gpus --namespace ml --hard=requests.nvidia.com/gpu=4,requests.nvidia.com/mig-1g.10gb=1",
+    team: "vision",
+    near: quota({ "nvidia.com/gpu": 1 }),
+  },
+  {
+    name: "quota-above-capacity",
+    records: quota({ "nvidia.com/gpu": 17, "amd.com/gpu": 0 }),
+    objects: ["ResourceQuota ml/gpus: 17 nvidia.com/gpu of 16"],
+    cost: "165.5",
+    fix: `kubectl patch resourcequota gpus --namespace ml --type merge --patch '{"spec":{"hard":{"requests.nvidia.com/gpu":"16"}}}'`,
+    team: "vision",
+    near: quota({ "nvidia.com/gpu": 16 }),
+  },
+  {
+    name: "namespace-without-limit-range",
+    records: without("LimitRange"),
+    objects: ["Namespace ml/ml"],
+    cost: "165.5",
+    fix: "apiVersion: v1\nkind: LimitRange",
+    team: "vision",
+    near: {},
+  },
+  {
+    name: "no-priority-class",
+    records: {
+      pods: GOOD_FLEET.pods.map((pod) => lacking(pod, "priorityClass")),
+    },
+    objects: ["Job ml/train: training", "Deployment ml/chat: inference"],
+    cost: "160",
+    fix: "# in the pod template of Job ml/train\npriorityClassName: training",
+    team: "vision",
+    near: pods("ada", {}),
+  },
+  {
+    name: "same-priority",
+    records: pods("chat", { priorityClass: "batch" }),
+    objects: ["PriorityClass /batch: value 1000"],
+    cost: "60",
+    fix: "kubectl create priorityclass inference",
+    near: pods("chat", { priorityClass: "unknown" }),
+  },
+  {
+    name: "no-cpu-and-memory-requests",
+    records: pods("train", { compute: { memoryRequestBytes: 1 } }),
+    objects: ["Job ml/train: no request of CPU"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nresources:",
+    team: "vision",
+    near: { pods: GOOD_FLEET.pods.map((pod) => lacking(pod, "compute")) },
+  },
+  {
+    name: "memory-request-unlike-limit",
+    records: pods("chat", {
+      compute: { cpuRequestMillicores: 1, memoryRequestBytes: 8_589_934_592, memoryLimitBytes: 17_179_869_184 },
+    }),
+    objects: ["Deployment ml/chat: requests 8Gi, limit 16Gi"],
+    cost: "60",
+    fix: "# in the pod template of Deployment ml/chat\nresources: { requests: { memory: 16Gi }, limits: { memory: 16Gi } }",
+    team: "vision",
+    near: pods("chat", { compute: { memoryRequestBytes: 5, memoryLimitBytes: 5, cpuLimitMillicores: 9 } }),
+  },
+  {
+    name: "image-not-pinned",
+    records: pods("train", { unpinnedImages: ["ml/trainer:latest", "ml/tool"] }),
+    objects: ["Job ml/train: ml/tool, ml/trainer:latest"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nimage: ml/tool@sha256:…",
+    team: "vision",
+    near: {},
+  },
+  {
+    name: "training-on-time-slices",
+    records: nodes({ gpus: gpusWith({ sharing: "time-slicing", replicas: 4 }) }),
+    objects: ["Job ml/train: gpu-a"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nnodeSelector:",
+    team: "vision",
+    near: nodes({ gpus: gpusWith({ sharing: "mps", replicas: 4 }) }, { gpus: gpusWith({ sharing: "time-slicing" }) }),
+  },
+  {
+    name: "whole-gpu-for-notebook",
+    records: pods("ada", { asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }] }),
+    objects: ["Notebook ml/ada: gpu-b"],
+    cost: "5.5",
+    fix: "# in the pod template of Notebook ml/ada\nresources:",
+    team: "vision",
+    near: {
+      ...pods("ada", { asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }] }),
+      ...nodes({}, { gpus: gpusWith({ sharing: "time-slicing", replicas: 4 }) }),
+    },
+  },
+  {
+    name: "spot-training-without-checkpoints",
+    records: { ...pods("train", { checkpoints: "none" }), ...nodes({ capacityType: "spot" }) },
+    objects: ["Job ml/train: 2 pods, such as on gpu-a"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nenv:",
+    team: "vision",
+    near: nodes({ capacityType: "spot" }),
+  },
+  {
+    name: "gang-half-placed",
+    records: {
+      pods: [goodPod("train-0"), goodPod("train-1", { node: "", times: { created: NOON - 400_000 } })],
+    },
+    objects: ["Job ml/train: 1 of 2 pods are bound now, without a gang"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nmetadata:",
+    team: "vision",
+    near: {
+      pods: [goodPod("train-0"), goodPod("train-1", { node: "", times: { created: NOON - 200_000 } })],
+    },
+  },
+  {
+    name: "job-across-racks",
+    records: racked("r1", "r2", "r2"),
+    objects: [`Job ml/train: 2 nodes in 2 of ${RACK}`],
+    cost: "100",
+    fix: `# in the pod template of Job ml/train\nmetadata: { annotations: { kueue.x-k8s.io/podset-required-topology: ${RACK} } }`,
+    team: "vision",
+    near: racked("r1", "r2", "r3"),
+  },
+  {
+    name: "inference-without-disruption-budget",
+    records: pods("chat", { disruptionBudgets: [] }),
+    objects: ["Deployment ml/chat: 2 of 2 pods"],
+    cost: "60",
+    fix: "kubectl create poddisruptionbudget chat --namespace ml",
+    team: "vision",
+    near: { pods: [goodPod("chat-0", { type: "inference", disruptionBudgets: [] })] },
+  },
+  {
+    name: "pool-never-scales-down",
+    records: poolSpends({ gpuHours: "1344", heldGpuHours: "600", unallocatedGpuHours: "700", unallocated: "30.25" }),
+    objects: ["NodePool /h100: 2 nodes, 52 % of the GPU-hours free"],
+    cost: "60.5",
+    fix: "kubectl get events -A",
+    near: {
+      ...poolSpends({ gpuHours: "1344", heldGpuHours: "600", unallocatedGpuHours: "700", unallocated: "30.25" }),
+      nodes: [...GOOD_FLEET.nodes, goodNode("gpu-gone", { end: { atMillis: NOON - 3_600_000, inferred: false } })],
+    },
+  },
+  {
+    name: "pool-unused",
+    records: poolSpends({ gpuHours: "1344", unallocatedGpuHours: "1344" }),
+    objects: ["NodePool /h100: 2 nodes, 100 % of the GPU-hours free"],
+    cost: "160",
+    fix: "kubectl cordon",
+    near: {
+      ...poolSpends({ gpuHours: "1344", unallocatedGpuHours: "1344" }),
+      ...nodes({ joined: NOON - 3_600_000 }),
+    },
+  },
+  {
+    name: "node-without-exporter",
+    records: telemetry({ hasSamples: false, hasProfiling: undefined }),
+    objects: ["Node gpu-a"],
+    cost: "80",
+    fix: "kubectl label nodes gpu-a nvidia.com/gpu.deploy.dcgm-exporter=true",
+    near: { ...telemetry({ hasSamples: false }), ...nodes({ joined: NOON - 1_800_000 }) },
+  },
+  {
+    name: "no-profiling-counters",
+    records: telemetry({ hasProfiling: false }),
+    objects: ["Node gpu-a"],
+    cost: "80",
+    fix: "gpu-ledger generate exporter-config",
+    near: telemetry({ hasProfiling: undefined }),
+  },
+  {
+    name: "driver-end-of-life",
+    records: nodes({ driverVersion: "450.142.00" }),
+    objects: ["Node gpu-a: driver 450.142.00, supported until 2023-07"],
+    cost: "80",
+    fix: "kubectl patch clusterpolicy",
+    near: nodes({ driverVersion: "535.183.01" }, { driverVersion: "525.1" }),
+  },
+  {
+    name: "driver-versions-mixed",
+    records: {
+      nodes: [goodNode("gpu-a", { driverVersion: "570.1" }), goodNode("gpu-b"), goodNode("gpu-c")],
+    },
+    objects: ["Node gpu-a: driver 570 with CUDA 13.0, others have driver 580 with CUDA 13.0"],
+    cost: "80",
+    fix: "kubectl drain gpu-a",
+    near: nodes({ driverVersion: "570.1", pool: "other" }),
+  },
+  {
+    name: "device-plugin-versions-mixed",
+    records: nodes({ devicePluginVersion: "v0.14.0" }),
+    objects: ["Node gpu-a: device plugin v0.14.0, others have device plugin v0.17.1"],
+    cost: "80",
+    fix: "kubectl delete pod --namespace gpu-operator --selector app=nvidia-device-plugin-daemonset",
+    near: nodes({ devicePluginVersion: "v1", gpus: gpusWith({ vendor: "amd" }) }),
+  },
+  {
+    name: "exporter-versions-mixed",
+    records: nodes({ exporterVersion: "3.1.2" }),
+    objects: ["Node gpu-a: exporter 3.1.2, others have exporter 4.8.2"],
+    cost: "80",
+    fix: "kubectl delete pod --namespace gpu-operator --selector app=nvidia-dcgm-exporter",
+    near: { nodes: GOOD_FLEET.nodes.map((node) => lacking(node, "exporterVersion")) },
+  },
+];
+
+/** Runs one check over records. */
+function run(name: string, records: Partial<PracticeRecords>) {
+  return CHECKS.find((check) => check.name === name)!.check(practicesOf(records));
+}
+
+describe("each practice", () => {
+  it("has a case here, in the same order", () => {
+    expect(CASES.map(({ name }) => name)).toEqual(CHECK_NAMES);
+  });
+
+  it.each(CASES)(
+    "$name is found, with its objects, team, money and fix",
+    ({ name, records, objects, cost, fix, team }) => {
+      const [finding, ...more] = run(name, records);
+      expect(more).toEqual([]);
+      const texts = finding!.objects.map(({ kind, namespace, name: object, detail }) => {
+        const place = kind === "Node" ? object : `${namespace}/${object}`;
+        return `${kind} ${place}${detail === "" ? "" : `: ${detail}`}`;
+      });
+      expect({ texts, cost: formatAmount(finding!.cost), team: finding!.team, count: finding!.count }).toEqual({
+        texts: objects,
+        cost,
+        team,
+        count: objects.length,
+      });
+      expect(finding!.fixes[0]!.slice(0, fix.length)).toBe(fix);
+    },
+  );
+
+  it.each(CASES)("$name is not found in a fleet that is nearly the same", ({ name, near }) => {
+    expect(run(name, near)).toEqual([]);
+  });
+
+  it.each(CASES.filter(({ name }) => name !== "same-priority"))(
+    "$name is not found where its objects are exempt from it, and found where they are exempt from another",
+    ({ name, records }) => {
+      expect(run(name, exempted(records, `other,${name}`))).toEqual([]);
+      expect(run(name, exempted(records, `other.${name}`))).toEqual([]);
+      expect(run(name, exempted(records, "other"))).toHaveLength(1);
+    },
+  );
+});
+
+describe("the practices of a fleet", () => {
+  it("are all followed by the good one", () => {
+    expect(findingsOf(practicesOf())).toEqual([]);
+  });
+
+  it("have texts that end as sentences, and names for labels", () => {
+    for (const { name, title, what, why, amount } of CHECKS) {
+      expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect([what, why].every((text) => text.endsWith("."))).toBe(true);
+      expect([title, amount].some((text) => text.endsWith("."))).toBe(false);
+    }
+  });
+
+  it("are found by cost, without those that are switched off", () => {
+    const bad = { ...nodes({ taints: [] }), ...pods("train", { tolerations: ["*"] }), ...without("LimitRange") };
+    const names = (off: readonly string[] = []) => findingsOf(practicesOf(bad), off).map(({ check }) => check);
+    expect(names()).toEqual(["namespace-without-limit-range", "tolerates-everything", "gpu-node-without-taint"]);
+    expect(names(["tolerates-everything"])).toEqual(["namespace-without-limit-range", "gpu-node-without-taint"]);
+  });
+
+  it("are separate for each team and cluster", () => {
+    const found = run("tolerates-everything", {
+      pods: [
+        goodPod("a", { tolerations: ["*"] }),
+        goodPod("b", { tolerations: ["*"], namespace: "nlp" }),
+        goodPod("c", { tolerations: ["*"], cluster: "far" }),
+      ],
+      cluster: [
+        namespaceFact(),
+        namespaceFact({ name: "nlp", uid: "n2", body: { labels: { team: "nlp" }, annotations: {} } }),
+      ],
+    });
+    expect(found.map(({ cluster, team, cost }) => [cluster, team, formatAmount(cost)])).toEqual([
+      ["test", "vision", "100"],
+      ["test", "nlp", "0"],
+      ["far", "unowned", "0"],
+    ]);
+  });
+
+  it("name at most 20 objects, those with the highest cost, and count all", () => {
+    const all = Array.from({ length: 50 }, (_, index) => `job-${index}`);
+    const [finding] = run("tolerates-everything", {
+      pods: all.map((name) => goodPod(name, { tolerations: ["*"], workload: { kind: "Job", name } })),
+      workloadSpends: all.map((name, index) => ({
+        cluster: "test",
+        namespace: "ml",
+        kind: "Job",
+        name,
+        ...spend(String(index)),
+      })),
+    });
+    expect(finding!.objects).toHaveLength(MOST_OBJECTS);
+    expect(finding!.objects[0]!.name).toBe("job-49");
+    expect({ count: finding!.count, cost: formatAmount(finding!.cost) }).toEqual({ count: 50, cost: "1225" });
+    expect(finding!.fixes).toHaveLength(5);
+  });
+
+  it("count the state waiting as the money of a gang that was half-placed", () => {
+    const gang = { kind: "PodGroup", name: "train", size: 2 };
+    const [finding] = run("gang-half-placed", {
+      ...pods("train", { gang }),
+      workloadSpends: [
+        { cluster: "test", namespace: "ml", kind: "Job", name: "train", ...spend("100", { waiting: "12.5" }) },
+      ],
+    });
+    expect(formatAmount(finding!.cost)).toBe("12.5");
+    expect(finding!.objects[0]!.detail).toBe("held GPUs before it was complete, with a gang");
+  });
+
+  it("leave out pods that have ended", () => {
+    expect(run("tolerates-everything", pods("train", { tolerations: ["*"], phase: "Succeeded" }))).toEqual([]);
+  });
+
+  it("know the end of a driver's branch to the month", () => {
+    const at = (now: number) => run("driver-end-of-life", { ...nodes({ driverVersion: "535.183.01" }), now }).length;
+    expect([at(Date.UTC(2026, 5, 30, 23, 59)), at(Date.UTC(2026, 6, 1))]).toEqual([0, 1]);
+  });
+});
