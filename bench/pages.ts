@@ -83,6 +83,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
     store,
     ledger: ledgerOf(config),
     focus: config.focus,
+    practices: config.practices,
     deliveries: config.deliveries,
     rules: "",
     access: { authenticate: () => Promise.resolve(OPEN) },

@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import { instantOf, INSTANT_FORM } from "../domain/price/instant.ts";
 import { readAudit } from "../processors/ledger/closing/audit.ts";
+import { addAuditPractices } from "./audit/practices.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { openStore } from "./store.ts";
 import { renderTable } from "./table.ts";
@@ -15,10 +16,14 @@ interface Options {
   readonly format: "table" | "json";
 }
 
-/** Adds `gpu-ledger audit`: changes to money and tokens, sign-ins, exports and refused tokens, with person, time and reason. */
+/** Adds `gpu-ledger audit [practices]`: changes to money and tokens, sign-ins, exports and refused tokens, with person, time and reason. */
 export function addAudit(program: Command, context: CommandContext): void {
-  program
+  const audit = program
     .command("audit")
+    .description("list the audit trail, or check the practices of the clusters; see docs/practices.md");
+  addAuditPractices(audit, context);
+  audit
+    .command("list", { isDefault: true })
     .description("list changes of money and tokens, sign-ins, exports and refused tokens: who, when, what, why")
     .option("--since <time>", "from a date or time in UTC on")
     .option("--until <time>", "before a date or time in UTC")

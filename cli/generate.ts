@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { GeneratedFile } from "../alerts/exporter/files.ts";
 import { renderAlertsPage } from "../alerts/render/table.ts";
+import { renderPracticesPage } from "../domain/practice/page.ts";
 import { manifestFiles } from "../manifests/files.ts";
 import { configJsonSchema } from "../runtime/config/schema.ts";
 import { renderTablesPage } from "../runtime/store/schema/tables-page.ts";
@@ -42,6 +43,9 @@ export function addGenerate(program: Command, context: CommandContext): void {
     { name: "alerts.md", text: renderAlertsPage() },
   ]);
   add("tables", "write the page of the store's tables", () => [{ name: "tables.md", text: renderTablesPage() }]);
+  add("practices", "write the page of the checks of practices", () => [
+    { name: "practices.md", text: renderPracticesPage() },
+  ]);
   add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
   addGenerateAlerts(generate, context, write);
   addGenerateDashboards(generate, context, write);

@@ -9,6 +9,7 @@ import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts"
 import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { startDeliveryWorker } from "../services/delivery-worker.ts";
+import { startPracticeMetrics } from "../services/practices.ts";
 import { openPortTls } from "../services/port-tls.ts";
 import { openReports } from "../services/reports.ts";
 
@@ -52,6 +53,7 @@ export function addServe(program: Command, context: CommandContext): void {
           "delivery worker",
           startDeliveryWorker(config, { store, version: context.version, logger, registry }),
         );
+        lifecycle.add("practices", startPracticeMetrics(config, { store, logger, registry, now: Date.now }));
         logger.info({ address: server.url }, "serving");
         const signal = await untilAsked();
         logger.info({ signal }, "stopping");

@@ -30,6 +30,7 @@ export async function openReports(
     people,
     ledger: ledgerOf(config),
     focus: config.focus,
+    practices: config.practices,
     deliveries: config.deliveries,
     rules: rulesOfConfig(config).rules.hash,
     now: Date.now,

@@ -18,6 +18,7 @@ import { demoKubeconfig } from "./demo.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { startDeliveryWorker } from "./delivery-worker.ts";
 import { openPortTls } from "./port-tls.ts";
+import { startPracticeMetrics } from "./practices.ts";
 import { openReports } from "./reports.ts";
 import { addRemoteGpuMetrics } from "./gpu-metrics.ts";
 import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
@@ -182,6 +183,7 @@ export async function startSystem(options: {
       }),
     );
     lifecycle.add("delivery worker", startDeliveryWorker(scraped, { store, version, logger, registry }));
+    lifecycle.add("practices", startPracticeMetrics(scraped, { store, logger, registry, now: Date.now }));
     if (isDemo) await startChild({ role: "demo", config });
     void startChild({ role: "processor", config: scraped, store: address, secret });
     void startChild({ role: "collector", config: scraped });

@@ -9,6 +9,7 @@ import { addExplain } from "./explain.ts";
 import { addFocus } from "./focus.ts";
 import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
+import { addPractices } from "./practices.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
 import { addOpenCost } from "./opencost/routes.ts";
 import { addStatements } from "./statements.ts";
@@ -54,6 +55,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addLedger(routes, context, words);
     addNow(routes, context);
     addAdvice(routes, context, words);
+    addPractices(routes, context);
     addDeliveries(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
     done();

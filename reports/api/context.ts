@@ -1,5 +1,6 @@
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
+import type { PracticesConfig } from "../../runtime/config/practices.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { Logger } from "pino";
 import type { RecordAudit } from "../access/audit.ts";
@@ -20,6 +21,8 @@ export interface ApiContext {
   readonly version: string;
   /** The names for the rows of FOCUS. */
   readonly focus: FocusConfig;
+  /** The checks of practices that are off, and the days of their money. */
+  readonly practices: PracticesConfig;
   /** The deliveries on a schedule. */
   readonly deliveries: readonly ConfiguredDelivery[];
   /** Records exports in the audit trail. An export that cannot be recorded is refused. */

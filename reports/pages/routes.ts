@@ -17,6 +17,7 @@ import { addSubjects } from "./subject.tsx";
 import { addQueue } from "./queue.tsx";
 import { addStatement } from "./statement.tsx";
 import { addPolicies } from "./policies.tsx";
+import { addPractices } from "./practices.tsx";
 import { addPrices } from "./prices.tsx";
 import { addQuality } from "./quality.tsx";
 import { addPeriods } from "./periods.tsx";
@@ -55,6 +56,7 @@ const PAGES = [
   addStatement,
   addExplain,
   addPolicies,
+  addPractices,
   addPrices,
   addQuality,
   addPeriods,

@@ -7,6 +7,7 @@ import { checkWebhookHosts, deliveriesCheck, deliveries } from "./deliveries.ts"
 import { focus } from "./focus.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
+import { practices } from "./practices.ts";
 import { duration, size } from "./quantity.ts";
 import { serverTls } from "./server-tls.ts";
 import { metrics, tracing } from "./telemetry.ts";
@@ -237,6 +238,7 @@ export function createConfigSchema(sources: ConfigSources) {
       ...ledgerKeys(sources),
       advice,
       focus,
+      practices,
       deliveries: deliveries(sources),
       webhookHosts: list(text("a host, or *.domain"))
         .optional()

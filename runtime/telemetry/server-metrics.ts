@@ -15,4 +15,16 @@ export const SERVER_METRICS = {
     help: "Reports that were abandoned, or are overdue for more than a day. Every server counts all of them.",
     labels: [],
   },
+  practiceFindings: {
+    name: "gpu_ledger_practice_findings",
+    type: "gauge",
+    help: "Objects that do not follow a practice, by check. Computed every 5 minutes. Every server counts all of them.",
+    labels: ["check", "severity"],
+  },
+  practiceCost: {
+    name: "gpu_ledger_practice_cost",
+    type: "gauge",
+    help: "Cost of these objects in the days of the practices, in the currency of the price book. Costs of different checks overlap.",
+    labels: ["check"],
+  },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;

@@ -65,11 +65,12 @@ describe("the access control of the reports' server", () => {
     const config = parseConfig("", { source: "the test", folder: ".", env: {} });
     server = Fastify();
     const ledger = ledgerOf(config);
-    const { focus, deliveries } = config;
+    const { focus, practices, deliveries } = config;
     const of = {
       store,
       ledger,
       focus,
+      practices,
       deliveries,
       rules: "",
       access,

@@ -54,6 +54,8 @@ export const PAGES = [
   "/advice/card?id=0000000a11ce",
   "/policies?span=2026-03",
   "/periods",
+  "/practices",
+  "/practices?check=namespace-without-limit-range",
 ];
 /** Pages for viewers of all teams. */
 export const OF_ALL = ["/prices?span=2026-03", "/quality"];

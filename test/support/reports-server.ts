@@ -55,6 +55,7 @@ export async function createReportsServer(
     store,
     ledger: ledgerOf(parsed),
     focus: parsed.focus,
+    practices: parsed.practices,
     deliveries: parsed.deliveries,
     rules: "",
     access: { authenticate: () => Promise.resolve(server.viewer) },

@@ -23,6 +23,7 @@ const PAGES: readonly { readonly path: string; readonly name: string; readonly i
   { path: "/advice", name: "Advice" },
   { path: "/statement", name: "Statement" },
   { path: "/policies", name: "Policies" },
+  { path: "/practices", name: "Practices" },
   { path: "/prices", name: "Prices and owners", isOfAll: true },
   { path: "/quality", name: "Data quality", isOfAll: true },
   { path: "/periods", name: "Periods" },

@@ -1,0 +1,105 @@
+import { Option, type Command } from "commander";
+import { formatAmount } from "../../domain/exact/units.ts";
+import type { Finding } from "../../domain/practice/check.ts";
+import { CHECK_NAMES } from "../../domain/practice/checks.ts";
+import { whyAddress } from "../../domain/practice/page.ts";
+import { OPEN } from "../../reports/access/viewer.ts";
+import { findingJson } from "../../reports/api/practices.ts";
+import { formatCsv, type CsvCell } from "../../reports/format/csv.ts";
+import { filteredFindings, readPracticeSpends, readPractices } from "../../reports/read/practices.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import type { CommandContext } from "../context.ts";
+import { loadLedgerConfig } from "../ledger-config.ts";
+import { openStore } from "../store.ts";
+import { readable, renderTable } from "../table.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly check?: string;
+  readonly team?: string;
+  readonly format: "table" | "json" | "csv";
+}
+
+interface View {
+  readonly at: number;
+  readonly days: number;
+  readonly currency: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Adds `gpu-ledger audit practices`: where the watched clusters do not follow a practice, and the money at stake. */
+export function addAuditPractices(audit: Command, context: CommandContext): void {
+  audit
+    .command("practices")
+    .description("check the practices of the watched clusters: findings with objects, money at stake and fixes")
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--check <name>", "only the findings of a check").choices(CHECK_NAMES))
+    .option("--team <name>", "only the findings of a team")
+    .addOption(new Option("--format <format>", "table, json or csv").choices(["table", "json", "csv"]).default("table"))
+    .action(async ({ config: path, check, team, format }: Options) => {
+      const { config } = loadLedgerConfig(path, context.env);
+      const { practices } = config;
+      const ledger = ledgerOf(config);
+      const store = await openStore(config);
+      try {
+        const of = { ledger, practices, viewer: OPEN, now: Date.now() };
+        const spends = await readPracticeSpends(store, ledger, OPEN, { now: of.now, days: practices.days });
+        const findings = filteredFindings(await readPractices(store, { ...of, spends }), { check, team });
+        const view = { at: of.now, days: practices.days, currency: ledger.book.currency, findings };
+        context.stdout.write(RENDERERS[format](view));
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+const RENDERERS: Readonly<Record<Options["format"], (view: View) => string>> = {
+  table: (view) => `${readable(tableText(view))}\n`,
+  json: ({ at, findings, ...view }) =>
+    `${JSON.stringify({ at: new Date(at).toISOString(), ...view, findings: findings.map(findingJson) }, null, 2)}\n`,
+  csv: ({ findings }) => formatCsv([CSV_HEAD.map((text) => ({ verbatim: text })), ...findings.flatMap(csvRows)]),
+};
+
+/** The most objects that the table names under a finding. */
+const MOST_NAMED = 3;
+
+function tableText({ days, currency, findings }: View): string {
+  if (findings.length === 0) return "no findings";
+  const rows = findings.map(({ severity, check, cluster, team, count, cost, objects }) => [
+    severity,
+    check,
+    cluster,
+    team ?? "",
+    String(count),
+    formatAmount(cost),
+    `${objects
+      .slice(0, MOST_NAMED)
+      .map(({ kind, namespace, name }) => `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`)
+      .join(", ")}${count > MOST_NAMED ? ", …" : ""}`,
+  ]);
+  const head = ["severity", "check", "cluster", "team", "objects", currency, ""];
+  const note = `${currency}: the cost of what is affected in the last ${days} days. Amounts of different checks overlap.`;
+  const fixes = findings.map(
+    ({ title, check, cluster, team, fixes: lines }) =>
+      `${title} (${team ?? cluster}), see ${whyAddress(check)}\n${lines.join("\n").replaceAll(/^/gm, "  ")}`,
+  );
+  return [renderTable(head, rows), note, "How to mend the first objects of each finding:", ...fixes].join("\n\n");
+}
+
+const CSV_HEAD = ["check", "severity", "cluster", "team", "kind", "namespace", "name", "detail", "cost", "why"];
+
+/** Returns a row for each named object of a finding. */
+function csvRows({ check, severity, cluster, team, objects }: Finding): readonly (readonly CsvCell[])[] {
+  return objects.map(({ kind, namespace, name, detail, cost }) => [
+    { text: check },
+    { text: severity },
+    { text: cluster },
+    { text: team ?? "" },
+    { text: kind },
+    { text: namespace },
+    { text: name },
+    { text: detail },
+    { number: formatAmount(cost) },
+    { verbatim: whyAddress(check) },
+  ]);
+}

@@ -1,0 +1,182 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { askPractices, givenOf, practicesQuery } from "../api/practices.ts";
+import { formatAmount } from "../../domain/exact/units.ts";
+import { SEVERITIES, type Finding } from "../../domain/practice/check.ts";
+import { CHECKS } from "../../domain/practice/checks.ts";
+import { whyAddress } from "../../domain/practice/page.ts";
+import { seesAll } from "../access/viewer.ts";
+import { filteredFindings, type FindingFilter } from "../read/practices.ts";
+import { address } from "./address.ts";
+import { Money, moneyColumn } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
+import { Empty, Table } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** Adds the page of findings: where the clusters do not follow a practice, by money, and the objects of the findings of one check. */
+export function addPractices(add: AddPage, context: PageContext): void {
+  const { ledger, practices, now } = context;
+  const query = z.object(practicesQuery);
+  add("/practices", { schema: { querystring: query }, isLive: true }, async (request, asking) => {
+    const filter: FindingFilter = givenOf(request.query as z.output<typeof query>);
+    const all = await askPractices(context, asking);
+    const view = {
+      findings: filteredFindings(all, filter),
+      filter,
+      teams: [...new Set(all.flatMap(({ team }) => team ?? []))].sort(),
+      days: practices.days,
+      currency: ledger.book.currency,
+      isOfAll: seesAll(request.viewer),
+      paging: pagingOf(request.url, "findings"),
+      at: now(),
+    };
+    return { title: "Practices", content: <PracticesPage {...view} /> };
+  });
+}
+
+interface PracticesProps {
+  readonly findings: readonly Finding[];
+  readonly filter: FindingFilter;
+  readonly teams: readonly string[];
+  readonly days: number;
+  readonly currency: string;
+  readonly isOfAll: boolean;
+  readonly paging: Paging;
+  readonly at: number;
+}
+
+/** The most findings whose objects are shown. */
+const MOST_SHOWN = 20;
+
+function PracticesPage({ findings, filter, teams, days, currency, isOfAll, paging, at }: PracticesProps): VNode {
+  const chosen = CHECKS.find(({ name }) => name === filter.check);
+  return (
+    <>
+      <h1>Practices</h1>
+      <p class="lead">
+        Where the clusters do not follow a practice, as of {utc(at)}. The money at stake is the cost of what is affected
+        in the last {days} days. Amounts of different checks overlap and do not add up.
+      </p>
+      <FilterForm filter={filter} teams={teams} />
+      {findings.length === 0 ? (
+        <Empty>
+          <p>
+            No finding. Only watched clusters have facts. Add clusters under <code>kubernetes.clusters</code> to watch
+            them.
+          </p>
+        </Empty>
+      ) : (
+        <Table
+          caption={isOfAll ? "Findings (highest cost first)" : "Findings of your teams (highest cost first)"}
+          rows={findings}
+          paging={paging}
+          columns={[
+            {
+              head: "finding",
+              cell: ({ title, check, team }) => (
+                <a href={address("/practices", { check, team, severity: filter.severity })}>{title}</a>
+              ),
+            },
+            { head: "severity", cell: ({ severity }) => severity },
+            { head: "cluster", cell: ({ cluster }) => <bdi>{cluster}</bdi> },
+            { head: "team", cell: ({ team }) => (team === undefined ? "" : <bdi>{team}</bdi>) },
+            { head: "objects", isNumber: true, cell: ({ count }) => count },
+            {
+              head: currency,
+              ...moneyColumn(findings, ({ cost }) => formatAmount(cost), currency),
+              foot: undefined,
+            },
+          ]}
+        />
+      )}
+      {chosen !== undefined && (
+        <>
+          <h2>{chosen.title}</h2>
+          <p>{chosen.what}</p>
+          <p>{chosen.why}</p>
+          <p class="links">
+            <a href={whyAddress(chosen.name)}>The text about {chosen.name}</a>
+            <a href={address("/api/v1/practices", { ...filter })}>The findings as JSON</a>
+          </p>
+          {findings.slice(0, MOST_SHOWN).map((finding) => (
+            <FoundObjects finding={finding} currency={currency} amount={chosen.amount} />
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+/** The objects of a finding, and how to mend the first ones. */
+function FoundObjects({ finding, currency, amount }: FoundProps): VNode {
+  const { cluster, team, objects, count, cost, fixes } = finding;
+  const of = team === undefined ? `of the cluster ${cluster}` : `of ${team} in ${cluster}`;
+  return (
+    <section>
+      <h3>
+        <bdi>{team ?? cluster}</bdi>
+      </h3>
+      <p>
+        <Money amount={formatAmount(cost)} currency={currency} /> {currency} are at stake: {amount}.
+      </p>
+      <Table
+        caption={count > objects.length ? `The first ${objects.length} of ${count} objects ${of}` : `Objects ${of}`}
+        rows={objects}
+        columns={[
+          {
+            head: "object",
+            cell: ({ kind, namespace, name }) => (
+              <bdi>{`${kind} ${namespace === "" || kind === "Namespace" ? "" : `${namespace}/`}${name}`}</bdi>
+            ),
+          },
+          { head: "found", cell: ({ detail }) => <bdi>{detail}</bdi> },
+          {
+            head: currency,
+            ...moneyColumn(objects, (object) => formatAmount(object.cost), currency),
+            foot: undefined,
+          },
+        ]}
+      />
+      <p>To mend {count > fixes.length ? "the first objects" : "them"}:</p>
+      <pre tabIndex={0}>
+        <code>{fixes.join("\n")}</code>
+      </pre>
+    </section>
+  );
+}
+
+interface FoundProps {
+  readonly finding: Finding;
+  readonly currency: string;
+  readonly amount: string;
+}
+
+/** A form for the conditions of the view. It works without a script. */
+function FilterForm({ filter, teams }: { readonly filter: FindingFilter; readonly teams: readonly string[] }): VNode {
+  const choices = [
+    { name: "check", title: "Check", all: "all checks", values: CHECKS.map(({ name }) => name), chosen: filter.check },
+    { name: "severity", title: "Severity", all: "all severities", values: SEVERITIES, chosen: filter.severity },
+    { name: "team", title: "Team", all: "all teams", values: teams, chosen: filter.team },
+  ];
+  return (
+    <form class="view" method="get" action="/practices">
+      {choices.map(({ name, title, all, values, chosen }) => (
+        <label>
+          {title}
+          <select name={name}>
+            <option value="">{all}</option>
+            {(chosen === undefined || values.includes(chosen as never) ? values : [chosen, ...values]).map((value) => (
+              <option value={value} selected={value === chosen}>
+                {value}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+      <button type="submit" data-plain>
+        Show
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,169 @@
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
+import { amountOf } from "../../domain/exact/units.ts";
+import type { InventoryFact } from "../../domain/inventory.ts";
+import type { Finding } from "../../domain/practice/check.ts";
+import { findingsOf } from "../../domain/practice/checks.ts";
+import { gatherPractices, type PracticeRecords } from "../../domain/practice/gather.ts";
+import { DAY_MILLIS, hourOf } from "../../domain/time.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
+import type { Ledger } from "../../runtime/config/ledger.ts";
+import type { PracticesConfig } from "../../runtime/config/practices.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
+import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
+import { newestSql, readFacts } from "./newest-facts.ts";
+
+/** The charges of workloads and nodes over the days of the practices. */
+export type PracticeSpends = Pick<PracticeRecords, "workloadSpends" | "nodeSpends">;
+
+type Store = Pick<StoreClient, "query">;
+
+/** SQL for pods that have not ended. The narrow columns select them first, because `fact` is long. */
+const PODS = newestSql("workload_facts", "cluster, uid", {
+  where: `(cluster, uid) IN (
+    SELECT cluster, uid FROM workload_facts GROUP BY cluster, uid
+    HAVING ${ofNewestFact("ended")} = 0 AND ${ofNewestFact("phase")} NOT IN ('Succeeded', 'Failed'))`,
+});
+const NODES = newestSql("inventory_facts", "cluster, node", {
+  having: `${ofNewestFact("ended")} = 0 OR max(at) >= fromUnixTimestamp64Milli({from:Int64})`,
+});
+const CLUSTER = newestSql("cluster_facts", "cluster, kind, uid", {
+  where: "kind IN ('Namespace', 'ResourceQuota', 'LimitRange', 'PriorityClass')",
+});
+
+/** SQL for the charges of each workload, in rows without a node, and of each node. */
+const SPENDS = `
+SELECT grouping(node) = 1 AS isOfWorkload, cluster, node, namespace, workload_kind AS kind, workload AS name,
+  toString(sum(ifNull(effective_cost, 0))) AS cost,
+  toString(sumIf(ifNull(effective_cost, 0), state = 'waiting')) AS waiting,
+  toString(sumIf(ifNull(effective_cost, 0), state = 'unallocated')) AS unallocated,
+  toString(sum(gpu_hours)) AS gpuHours, toString(sumIf(gpu_hours, holder != '')) AS heldGpuHours,
+  toString(sumIf(gpu_hours, state = 'unallocated')) AS unallocatedGpuHours
+FROM charges_published
+WHERE policy = {policy:String} AND ({all:Bool} OR team IN {teams:Array(String)})
+  AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
+GROUP BY GROUPING SETS ((cluster, node), (cluster, namespace, workload_kind, workload))`;
+
+/** How long samples are read for the counters that an exporter has, and scrapes for whether it has any. */
+const SAMPLES_MILLIS = 15 * 60_000;
+const TELEMETRY = `
+SELECT cluster, node, max(devices) > 0 AS hasSamples, sum(samples) AS sampled, sum(profiled) > 0 AS isProfiled
+FROM (
+  SELECT cluster, node, max(devices) AS devices, 0 AS samples, 0 AS profiled FROM scrapes
+  WHERE scraped_at >= fromUnixTimestamp64Milli({day:Int64}) AND failure = '' GROUP BY cluster, node
+  UNION ALL
+  SELECT cluster, node, 0, count(),
+    countIf(gr_engine_active_ratio IS NOT NULL OR sm_active_ratio IS NOT NULL OR dram_active_ratio IS NOT NULL)
+  FROM gpu_samples
+  WHERE scraped_at >= fromUnixTimestamp64Milli({last:Int64}) AND scraped_at <= fromUnixTimestamp64Milli({now:Int64})
+  GROUP BY cluster, node)
+GROUP BY cluster, node`;
+
+interface SpendRow {
+  readonly isOfWorkload: boolean;
+  readonly cluster: string;
+  readonly node: string;
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly cost: string;
+  readonly waiting: string;
+  readonly unallocated: string;
+  readonly gpuHours: string;
+  readonly heldGpuHours: string;
+  readonly unallocatedGpuHours: string;
+}
+
+interface TelemetryRow {
+  readonly cluster: string;
+  readonly node: string;
+  readonly hasSamples: boolean;
+  readonly sampled: string;
+  readonly isProfiled: boolean;
+}
+
+/**
+ * Reads the published charges of whole days under the billing policy, as far as a viewer may see them. A team that had a workload before
+ * keeps its charges for itself. Fails with a `StoreError`.
+ */
+export async function readPracticeSpends(
+  store: Store,
+  { policies }: Ledger,
+  { teams }: Viewer,
+  { now, days }: { readonly now: number; readonly days: number },
+): Promise<PracticeSpends> {
+  const until = hourOf(now);
+  const rows = await store.query<SpendRow>(SPENDS, {
+    policy: policies[0].name,
+    all: teams === "all",
+    teams: teams === "all" ? [] : teams,
+    from: until - days * DAY_MILLIS,
+    until,
+  });
+  const spends = rows.map((row) => ({
+    ...row,
+    cost: amountOf<"currency">(row.cost),
+    waiting: amountOf<"currency">(row.waiting),
+    unallocated: amountOf<"currency">(row.unallocated),
+    gpuHours: amountOf<"gpu-hour">(row.gpuHours),
+    heldGpuHours: amountOf<"gpu-hour">(row.heldGpuHours),
+    unallocatedGpuHours: amountOf<"gpu-hour">(row.unallocatedGpuHours),
+  }));
+  return {
+    workloadSpends: spends.filter(({ isOfWorkload, name }) => isOfWorkload && name !== ""),
+    nodeSpends: spends.filter(({ isOfWorkload, node }) => !isOfWorkload && node !== ""),
+  };
+}
+
+/**
+ * Checks the practices of all clusters at a time on the newest facts, as far as a viewer may see the findings: those of the own teams, or
+ * all. Fails with a `StoreError`.
+ */
+export async function readPractices(
+  store: Store,
+  of: {
+    readonly ledger: Ledger;
+    readonly practices: PracticesConfig;
+    readonly viewer: Viewer;
+    /** Milliseconds since the epoch. */
+    readonly now: number;
+    readonly spends: PracticeSpends;
+  },
+): Promise<readonly Finding[]> {
+  const { ledger, practices, viewer, now, spends } = of;
+  const { days, off } = practices;
+  const [pods, nodes, cluster, telemetry] = await Promise.all([
+    readFacts<WorkloadFact>(store, PODS),
+    readFacts<InventoryFact>(store, NODES, { from: now - days * DAY_MILLIS }),
+    readFacts<ClusterFact>(store, CLUSTER),
+    store.query<TelemetryRow>(TELEMETRY, { day: now - DAY_MILLIS, last: now - SAMPLES_MILLIS, now }),
+  ]);
+  const measured = telemetry.map(({ sampled, isProfiled, ...row }) => ({
+    ...row,
+    hasProfiling: Number(sampled) === 0 ? undefined : isProfiled,
+  }));
+  const facts = gatherPractices({ now, days, pods, nodes, cluster, telemetry: measured, ...spends }, ledger.owners);
+  return findingsOf(facts, off).filter(
+    ({ team }) => seesAll(viewer) || (team !== undefined && maySeeTeam(viewer, team)),
+  );
+}
+
+/** The conditions on findings; an absent one is met by all. */
+export interface FindingFilter {
+  readonly check?: string | undefined;
+  readonly severity?: string | undefined;
+  readonly team?: string | undefined;
+}
+
+/** Returns the findings that meet all conditions. */
+export function filteredFindings(
+  findings: readonly Finding[],
+  { check, severity, team }: FindingFilter,
+): readonly Finding[] {
+  return findings.filter(
+    (finding) =>
+      (check === undefined || finding.check === check) &&
+      (severity === undefined || finding.severity === severity) &&
+      (team === undefined || finding.team === team),
+  );
+}
