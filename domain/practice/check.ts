@@ -93,25 +93,40 @@ function findingOf(
   affected: readonly [Affected, ...Affected[]],
 ): Finding {
   const [first] = affected;
-  const order = affected.toSorted((a, b) => (a.cost === b.cost ? byName(a, b) : a.cost < b.cost ? 1 : -1));
+  const highest = highestOf(affected);
   return {
     check,
     severity,
     title,
     cluster: first.cluster,
     team: first.team,
-    objects: order
-      .slice(0, MOST_OBJECTS)
-      .map(({ kind, namespace, name, detail, cost }) => ({ kind, namespace, name, detail, cost })),
+    objects: highest.map(({ kind, namespace, name, detail, cost }) => ({ kind, namespace, name, detail, cost })),
     count: affected.length,
     cost: sum(affected.map(({ cost }) => cost)),
-    fixes: [...new Set(order.slice(0, MOST_FIXES).map(fix))],
+    fixes: [...new Set(highest.slice(0, MOST_FIXES).map(fix))],
   };
 }
 
+/** Returns the {@link MOST_OBJECTS} objects with the highest cost, highest first. A fleet has ten thousand objects, so not all are sorted. */
+function highestOf(affected: readonly Affected[]): readonly Affected[] {
+  const highest: Affected[] = [];
+  for (const object of affected) {
+    if (highest.length === MOST_OBJECTS && byCost(highest.at(-1)!, object) <= 0) continue;
+    const place = highest.findIndex((other) => byCost(object, other) < 0);
+    highest.splice(place === -1 ? highest.length : place, 0, object);
+    if (highest.length > MOST_OBJECTS) highest.pop();
+  }
+  return highest;
+}
+
+function byCost(a: Affected, b: Affected): number {
+  if (a.cost !== b.cost) return a.cost < b.cost ? 1 : -1;
+  return byName(a, b);
+}
+
 function byName(a: Affected, b: Affected): number {
-  const [one, other] = [`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`];
-  return one < other ? -1 : one > other ? 1 : 0;
+  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
 /** Returns a part of an amount, rounded down to the last unit. The part is from 0 to 1. */

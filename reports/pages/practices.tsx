@@ -8,7 +8,7 @@ import { whyAddress } from "../../domain/practice/page.ts";
 import { seesAll } from "../access/viewer.ts";
 import { filteredFindings, type FindingFilter } from "../read/practices.ts";
 import { address } from "./address.ts";
-import { Money, moneyColumn } from "./parts/money.tsx";
+import { Money } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
@@ -84,8 +84,8 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
             { head: "objects", isNumber: true, cell: ({ count }) => count },
             {
               head: currency,
-              ...moneyColumn(findings, ({ cost }) => formatAmount(cost), currency),
-              foot: undefined,
+              isNumber: true,
+              cell: ({ cost }) => <Money amount={formatAmount(cost)} currency={currency} />,
             },
           ]}
         />
@@ -133,8 +133,8 @@ function FoundObjects({ finding, currency, amount }: FoundProps): VNode {
           { head: "found", cell: ({ detail }) => <bdi>{detail}</bdi> },
           {
             head: currency,
-            ...moneyColumn(objects, (object) => formatAmount(object.cost), currency),
-            foot: undefined,
+            isNumber: true,
+            cell: (object) => <Money amount={formatAmount(object.cost)} currency={currency} />,
           },
         ]}
       />

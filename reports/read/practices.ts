@@ -33,7 +33,7 @@ const CLUSTER = newestSql("cluster_facts", "cluster, kind, uid", {
 
 /** SQL for the charges of each workload, in rows without a node, and of each node. */
 const SPENDS = `
-SELECT grouping(node) = 1 AS isOfWorkload, cluster, node, namespace, workload_kind AS kind, workload AS name,
+SELECT toBool(grouping(node) = 1) AS isOfWorkload, cluster, node, namespace, workload_kind AS kind, workload AS name,
   toString(sum(ifNull(effective_cost, 0))) AS cost,
   toString(sumIf(ifNull(effective_cost, 0), state = 'waiting')) AS waiting,
   toString(sumIf(ifNull(effective_cost, 0), state = 'unallocated')) AS unallocated,
@@ -47,7 +47,7 @@ GROUP BY GROUPING SETS ((cluster, node), (cluster, namespace, workload_kind, wor
 /** How long samples are read for the counters that an exporter has, and scrapes for whether it has any. */
 const SAMPLES_MILLIS = 15 * 60_000;
 const TELEMETRY = `
-SELECT cluster, node, max(devices) > 0 AS hasSamples, sum(samples) AS sampled, sum(profiled) > 0 AS isProfiled
+SELECT cluster, node, toFloat64(max(devices)) AS devices, toFloat64(sum(samples)) AS samples, toFloat64(sum(profiled)) AS profiled
 FROM (
   SELECT cluster, node, max(devices) AS devices, 0 AS samples, 0 AS profiled FROM scrapes
   WHERE scraped_at >= fromUnixTimestamp64Milli({day:Int64}) AND failure = '' GROUP BY cluster, node
@@ -77,9 +77,10 @@ interface SpendRow {
 interface TelemetryRow {
   readonly cluster: string;
   readonly node: string;
-  readonly hasSamples: boolean;
-  readonly sampled: string;
-  readonly isProfiled: boolean;
+  /** The most devices of a scrape, and the numbers of samples and of those with a counter of profiling. */
+  readonly devices: number;
+  readonly samples: number;
+  readonly profiled: number;
 }
 
 /**
@@ -138,9 +139,10 @@ export async function readPractices(
     readFacts<ClusterFact>(store, CLUSTER),
     store.query<TelemetryRow>(TELEMETRY, { day: now - DAY_MILLIS, last: now - SAMPLES_MILLIS, now }),
   ]);
-  const measured = telemetry.map(({ sampled, isProfiled, ...row }) => ({
+  const measured = telemetry.map(({ devices, samples, profiled, ...row }) => ({
     ...row,
-    hasProfiling: Number(sampled) === 0 ? undefined : isProfiled,
+    hasSamples: devices > 0,
+    hasProfiling: samples === 0 ? undefined : profiled > 0,
   }));
   const facts = gatherPractices({ now, days, pods, nodes, cluster, telemetry: measured, ...spends }, ledger.owners);
   return findingsOf(facts, off).filter(

@@ -7,8 +7,8 @@ import { openBooks } from "../support/books.ts";
 import { createCommandFolder } from "../support/command.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
-import { insertWorkloads } from "../support/insert-facts.ts";
-import { goodPod } from "../support/practices.ts";
+import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
+import { goodNode, goodPod } from "../support/practices.ts";
 import { scenarioWith } from "../support/played.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
@@ -170,6 +170,19 @@ describe("the practices of a store", () => {
     } finally {
       await folder.dispose();
     }
+  });
+
+  it("find a node whose exporter lacks the profiling counters, by its last samples", async () => {
+    expect(found(await ask("?check=no-profiling-counters"))).toEqual([]);
+    await insertInventory(store, [goodNode("gpu-b", { cluster: "default" })]);
+    await store.command(
+      `INSERT INTO gpu_samples SELECT * REPLACE ('gpu-b' AS node, NULL AS gr_engine_active_ratio, NULL AS sm_active_ratio,
+         NULL AS dram_active_ratio)
+       FROM (SELECT * FROM gpu_samples WHERE scraped_at >= fromUnixTimestamp64Milli(${NOON - 600_000}))`,
+    );
+    server.now += 6_000;
+    const { findings } = await ask("?check=no-profiling-counters");
+    expect(findings.map(({ objects }) => objects.map(({ name }) => name))).toEqual([["gpu-b"]]);
   });
 
   it("find a node whose exporter has sent nothing for a day", async () => {

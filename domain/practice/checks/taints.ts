@@ -43,7 +43,8 @@ export const podsWithoutGpu = createCheck(
       if (others === undefined || part < LEAST_PART) return [];
       const blocked = Math.floor(part * node.gpus.reduce((count, gpus) => count + gpus.count, 0));
       const named = `${others.names.join(", ")}${others.pods > others.names.length ? " and others" : ""}`;
-      const detail = `${others.pods} pods with ${Math.round(part * 100)} % of the node, as much as ${blocked} GPUs need: ${named}`;
+      const need = blocked === 0 ? "" : `, as much as ${blocked} GPUs need`;
+      const detail = `${others.pods} pods with ${Math.round(part * 100)} % of the node${need}: ${named}`;
       return affectedNode(node, { detail, value: taintKey(node), cost: partOf(node.spend.cost, part) });
     }),
 );
