@@ -31,7 +31,7 @@ export function nodeLabels(node: FleetNode): Record<string, string> {
     "node.kubernetes.io/instance-type": node.instanceType,
     "topology.kubernetes.io/region": node.region,
     "topology.kubernetes.io/zone": node.zone,
-    "topology.gpu-ledger.example/rack": `r${(node.key % 6) + 1}`,
+    "topology.kubernetes.io/rack": `r${(node.key % 6) + 1}`,
     ...cloudLabels(node),
     ...(node.model.vendor === "amd" ? amdLabels(node) : nvidiaLabels(node)),
   };

@@ -14,6 +14,11 @@ export function addressOf({ key }: FleetNode): string {
   return `10.${20 + (key % 40)}.${hash(key, 81) % 256}.${1 + (hash(key, 82) % 254)}`;
 }
 
+/** Returns whether a node has no taint for its GPUs: the lab's machines have none. */
+export function hasNoTaint({ instanceType }: Pick<FleetNode, "instanceType">): boolean {
+  return instanceType === "workstation";
+}
+
 /** Returns the Node object of a fleet's node at a time; `undefined` while there is none. */
 export function nodeObject(node: FleetNode, timeMillis: number): KubernetesObject | undefined {
   const machine = machineAt(node, timeMillis);
@@ -58,10 +63,10 @@ export function nodeObject(node: FleetNode, timeMillis: number): KubernetesObjec
   };
 }
 
-function taintsOf({ model }: FleetNode, { isReady, leavingSinceMillis }: Machine): readonly object[] {
+function taintsOf(node: FleetNode, { isReady, leavingSinceMillis }: Machine): readonly object[] {
   const timeAdded = timestamp(leavingSinceMillis ?? 0);
   return [
-    { key: `${model.vendor}.com/gpu`, value: "present", effect: "NoSchedule" },
+    ...(hasNoTaint(node) ? [] : [{ key: `${node.model.vendor}.com/gpu`, value: "present", effect: "NoSchedule" }]),
     ...(leavingSinceMillis === undefined
       ? []
       : [

@@ -8,6 +8,7 @@ import { namespaceObjects, priorityObjects, quotaObjects, teamChangeOf, type Tea
 import { nodeObject } from "./nodes.ts";
 import { ownerObjects } from "./owner-objects.ts";
 import { podObject } from "./pods.ts";
+import { budgetObjects, limitRangeObjects, plainPodObjects } from "./practices.ts";
 import { queueObjects } from "./queues.ts";
 import { waitingAt, type Waiting } from "./waiting.ts";
 import { waitingGangObjects, waitingPodObject } from "./waiting-objects.ts";
@@ -33,12 +34,15 @@ export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOpti
   return [
     ...namespaceObjects(fleet, timeMillis, options.teamChange ?? teamChangeOf(timeMillis)),
     ...priorityObjects(fleet),
+    ...limitRangeObjects(fleet),
+    ...budgetObjects(fleet),
     ...quotaObjects(fleet, usedBy(created, waiting, timeMillis)),
     ...fleet.nodes.flatMap((node) => nodeObject(node, timeMillis) ?? []),
     ...exporterDaemonSets(fleet.nodes),
     ...queueObjects(fleet, lives, waiting.gangs, timeMillis),
     ...ownerObjects(fleet, lives, timeMillis),
     ...fleet.nodes.flatMap((node) => exporterPod(node, timeMillis, exporters.get(node.name)) ?? []),
+    ...fleet.nodes.flatMap((node) => plainPodObjects(node, timeMillis)),
     ...created.map((life) => podObject(life, timeMillis, count)),
     ...lives.flatMap((life) => pulledEvent(life, timeMillis) ?? []),
     ...waiting.gangs.flatMap((gang) => waitingGangObjects(gang, count)),

@@ -5,6 +5,7 @@ import type { PodLife } from "./lives.ts";
 import { addressOf } from "./nodes.ts";
 import { marksOf, ownersOf, referenceTo } from "./pod-owners.ts";
 import { podStatus, unschedulable } from "./pod-status.ts";
+import { containerOf, tolerationsOf } from "./pod-practices.ts";
 import { timestamp } from "./times.ts";
 
 /** Priority classes by the type of a pod's workload. */
@@ -21,6 +22,7 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
   const { pod, node } = life;
   const gpus = quantities(amountsOf(life.slots));
   const { labels, annotations } = marksOf(life);
+  const { app = "" } = pod.labels;
   const [owner] = ownersOf(life);
   const isBound = timeMillis >= life.boundMillis;
   const isAskedToEnd = timeMillis >= life.askedToEndMillis;
@@ -45,12 +47,11 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
       containers: [
         {
           name: pod.container,
-          image: IMAGES[pod.type],
+          ...containerOf(app, IMAGES[pod.type], pod.type === "training"),
           resources: {
             limits: { ...gpus, memory: "64Gi" },
             requests: { ...gpus, cpu: "8", memory: "64Gi" },
           },
-          env: [{ name: "NVIDIA_DRIVER_CAPABILITIES", value: "compute,utility" }],
         },
       ],
       ...(isBound ? { nodeName: node.name } : {}),
@@ -60,7 +61,7 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
       schedulerName: pod.gang === undefined ? "default-scheduler" : "volcano",
       serviceAccountName: "default",
       terminationGracePeriodSeconds: 30,
-      tolerations: [{ key: `${node.model.vendor}.com/gpu`, operator: "Exists", effect: "NoSchedule" }],
+      tolerations: tolerationsOf(app, node.model.vendor),
     },
     status: isBound
       ? podStatus(life, timeMillis, { hostIP: addressOf(node), podIP: podAddress(life) })
