@@ -36,6 +36,7 @@ const PAGES = [
   `/workload?cluster=test&namespace=ml&pod=pod-7&${MONTH}`,
   "/fleet",
   "/queue",
+  "/practices",
   "/statement?period=2026-03",
   "/statement?period=2026-03&team=team-7",
   `/explain?${MONTH}`,

@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { CHECK_NAMES } from "../../domain/practice/checks.ts";
 import { readPractices, readPracticeSpends } from "../../reports/read/practices.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { startPracticeMetrics } from "../../services/practices.ts";
 import { openBooks } from "../support/books.ts";
 import { createCommandFolder } from "../support/command.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -14,6 +18,9 @@ import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../sup
 
 const NOON = Date.UTC(2026, 2, 31, 12);
 const CONFIG = `prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]`;
+
+/** Checks that the server of the gauges has switched off. */
+const OFF = ["node-without-exporter", "pool-unused", "image-not-pinned"];
 
 /** Four GPUs for four hours at 3 an hour: two of vision, one of nlp, and a free one. Nothing has ended. */
 const FLEET = scenarioWith({
@@ -170,6 +177,30 @@ describe("the practices of a store", () => {
     } finally {
       await folder.dispose();
     }
+  });
+
+  it.each([
+    { moneyOnMetrics: true, costs: CHECK_NAMES.length - OFF.length },
+    { moneyOnMetrics: false, costs: 0 },
+  ])("are gauges of a server, with their cost if metrics may have money: $moneyOnMetrics", async (given) => {
+    const registry = new Registry();
+    const yaml = `${CONFIG}\nserver: { moneyOnMetrics: ${given.moneyOnMetrics} }\npractices: { off: [${OFF.join(", ")}] }`;
+    const config = parseConfig(yaml, { source: "the test", folder: ".", env: {} });
+    const of = { store, logger: pino({ level: "silent" }), registry, now: () => NOON };
+    const metrics = startPracticeMetrics(config, of);
+    try {
+      await vi.waitFor(async () => expect(await registry.metrics()).toContain("gpu_ledger_practice_findings{"), {
+        timeout: 20_000,
+      });
+    } finally {
+      await metrics.stop();
+    }
+    const lines = (await registry.metrics()).split("\n");
+    expect(lines).toContain('gpu_ledger_practice_findings{check="gpu-node-without-taint",severity="medium"} 1');
+    expect(lines).toContain('gpu_ledger_practice_findings{check="no-priority-class",severity="medium"} 0');
+    const costs = lines.filter((line) => line.startsWith("gpu_ledger_practice_cost{"));
+    expect(costs).toHaveLength(given.costs);
+    expect(costs.filter((line) => line.endsWith('gpu-node-without-taint"} 48'))).toHaveLength(given.costs > 0 ? 1 : 0);
   });
 
   it("find a node whose exporter lacks the profiling counters, by its last samples", async () => {

@@ -11,7 +11,7 @@ export const withoutDisruptionBudget = createCheck(
     why: "A drain of nodes, for an upgrade or by an autoscaler, can evict all replicas at once. The service is away while large models load again, on GPUs that are paid meanwhile.",
     amount: "the cost of these workloads",
     fix: ({ namespace, name }) =>
-      `kubectl create poddisruptionbudget ${name} --namespace ${namespace} --selector app=${name} --max-unavailable 1`,
+      `kubectl create poddisruptionbudget ${name} --namespace ${namespace} --selector app=${name} --max-unavailable 1   # the labels of its pods, if they have no app`,
   },
   ({ workloads }) =>
     workloads.flatMap((workload) => {

@@ -29,7 +29,10 @@ export const wholeGpuNotebook = createCheck(
     why: "A notebook computes for minutes of the hour, because a person reads and writes in between. A MIG instance or a share of a GPU serves it at a part of the price.",
     amount: "the cost of these notebooks",
     fix: (object) =>
-      inTemplate(object, "resources: { limits: { nvidia.com/mig-1g.10gb: 1 } }   # instead of nvidia.com/gpu"),
+      inTemplate(
+        object,
+        "resources: { limits: { nvidia.com/mig-1g.10gb: 1 } }   # a profile of your GPUs, instead of nvidia.com/gpu",
+      ),
   },
   (facts) =>
     facts.workloads
