@@ -1,3 +1,5 @@
+import { setTimeout } from "node:timers/promises";
+import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCard, type CardJson } from "../../domain/advice/card-json.ts";
 import { amountOf, difference, formatAmount, sum, type Money } from "../../domain/exact/units.ts";
@@ -9,6 +11,7 @@ import { advice as adviceSchema } from "../../runtime/config/advice.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { startAdvice } from "../../services/advice.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { playWithRollups } from "../support/advice/play.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
@@ -33,7 +36,7 @@ const held = (name: string, namespace: string, device: number, of: object): obje
 const SCENARIO = {
   title: "a day with waste",
   period: { start: "2026-03-02T00:00:00Z", end: "2026-03-03T00:00:00Z" },
-  scrapeInterval: "2m",
+  scrapeInterval: "5m",
   nodes: [
     { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 4 },
     { name: "gpu-b", model: "NVIDIA-L4", gpus: 1, pool: "small" },
@@ -73,7 +76,7 @@ describe("gpu-ledger advise", () => {
     config = folder.write("cards.yaml", { prices: PRICES, store: of });
     store = await createTestDatabase("advice_cards");
     await playWithRollups(store, readScenario(JSON.stringify(SCENARIO), "the test"));
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await store.close();
     await folder.dispose();
@@ -188,6 +191,33 @@ describe("gpu-ledger advise", () => {
     expect(new Set(rows.map(({ since }) => since))).toEqual(new Set(["2026-03-03"]));
     const back = rows.slice(0, 4).map(({ card }) => readCard(JSON.parse(card) as CardJson));
     expect(back).toEqual(advice.cards.toSorted((one, other) => (one.id < other.id ? -1 : 1)));
+  });
+
+  it("are made by the leader once for the same usage and rules", async () => {
+    const text = JSON.stringify({ prices: PRICES, advice: { days: 1 } });
+    const options = {
+      config: parseConfig(text, { source: "test", folder: ".", env: {} }),
+      store,
+      now: () => Date.parse("2026-03-03T01:00:00Z"),
+      isLeading: () => true,
+      isBehind: () => false,
+    };
+    /** Looks once as a leader with some rules. Returns the number of stored runs of these rules, and what was logged. */
+    const lookAs = async (rulesHash: string): Promise<readonly [runs: number, lines: number]> => {
+      const lines: string[] = [];
+      const logger = pino({}, { write: (line: string) => void lines.push(line) });
+      const advice = startAdvice({ ...options, logger, rulesHash });
+      for (let turn = 0; turn < 100 && lines.length === 0; turn++) await setTimeout(50);
+      await advice.stop();
+      const [row] = await store.query<{ runs: string }>(
+        "SELECT toString(count()) AS runs FROM advice_runs WHERE position(basis, {rulesHash:String}) > 0",
+        { rulesHash },
+      );
+      return [Number(row!.runs), lines.length];
+    };
+    expect(await lookAs("rules-1")).toEqual([1, 1]);
+    expect(await lookAs("rules-1")).toEqual([1, 0]);
+    expect(await lookAs("rules-2")).toEqual([1, 1]);
   });
 });
 
