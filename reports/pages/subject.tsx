@@ -197,8 +197,8 @@ function adviceOf(
   { store, viewer }: Asking,
   { now }: PageContext,
 ): Promise<LargestCards | undefined> {
-  if (path !== "/team") return Promise.resolve(undefined);
-  return readLargestCards(store, { teams: viewer.teams, now: now() }, { team: team!, limit: CARDS_OF_TEAM });
+  if (path !== "/team" || team === undefined || team === "") return Promise.resolve(undefined);
+  return readLargestCards(store, { teams: viewer.teams, now: now() }, { team, limit: CARDS_OF_TEAM });
 }
 
 interface SubjectProps {

@@ -3,6 +3,7 @@ import type { Viewer } from "../../reports/access/viewer.ts";
 import { askerOf, portOf } from "../../reports/server/route-table.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "../support/books.ts";
+import { keepSampleAdvice } from "../support/sample-advice.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { FUZZ_SEED, fuzz } from "../support/fuzz.ts";
 import { oddRequests } from "../support/odd-queries.ts";
@@ -129,6 +130,7 @@ describe(`requests with any parameters (FUZZ_SEED=${FUZZ_SEED})`, () => {
     const books = openBooks(store, FLEET);
     await books.arrive(FLEET);
     await books.settle(APRIL_5);
+    await keepSampleAdvice(store);
     server = await createReportsServer(store, APRIL_5, PRICES);
   });
   afterAll(async () => {
@@ -153,7 +155,7 @@ describe(`requests with any parameters (FUZZ_SEED=${FUZZ_SEED})`, () => {
       asked.flatMap(({ status, fault }) => (status === 200 && fault === undefined ? [] : [fault ?? status])),
     ).toEqual([]);
     const leaks = asked.map((each, index) => leakOf(VALID[index]!, each));
-    expect(leaks.filter((leak) => leak === "a name of the other team").length).toBeGreaterThan(VALID.length / 2);
+    expect(leaks.filter((leak) => leak === "a name of the other team").length).toBeGreaterThan(VALID.length / 3);
     expect(leaks).toContainEqual(expect.stringMatching(/GPU-hours|a page of finance/));
   });
 
