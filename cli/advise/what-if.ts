@@ -41,7 +41,8 @@ export async function compareBills(
   });
   const bills = [
     { rules: ledger, policy: ledger.policies[0] },
-    { rules: isSame(ledger, other) ? ledger : other, policy: other.policies[0], change: changes.apply },
+    // With the same prices, usage that does not change is charged once for both bills.
+    { rules: ledger.book === other.book ? ledger : other, policy: other.policies[0], change: changes.apply },
   ];
   const of = { span, by: [...by, "state"], onProgress: createProgress(write) };
   const [was, otherwise] = (await computeBills(store, bills, of)) as [Bill, Bill];
@@ -63,11 +64,6 @@ export function readWhatIfFile(path: string): WhatIfFile {
   const read = readWhatIf(text);
   if ("problems" in read) throw wrongFile(path, read.problems);
   return { path, whatIf: read.value };
-}
-
-/** Returns true if two ledgers have the same prices, so that usage that does not change costs the same under the same policy. */
-function isSame(one: Ledger, other: Ledger): boolean {
-  return one.book === other.book;
 }
 
 /** Returns the ledger with the policy and the prices of the change. */

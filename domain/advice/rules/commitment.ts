@@ -1,8 +1,8 @@
 import { HOUR_MILLIS } from "../../time.ts";
 import type { Proposal } from "../card.ts";
 import type { Window } from "../evidence.ts";
+import { figuresOfNodes, subjectOfNodes, type NodeGroup } from "../node-group.ts";
 import { counted, percent } from "../rule.ts";
-import type { NodeGroup } from "./empty-nodes.ts";
 
 /** Nodes that are held less than this are rather removed than reserved. */
 const LEAST_HELD = 0.5;
@@ -12,7 +12,7 @@ const LEAST_HELD = 0.5;
  * one that is lower.
  */
 export function commitment(group: NodeGroup, window: Window): readonly Proposal[] {
-  const { cluster, pool, model, instanceType, capacityType, team } = group;
+  const { cluster, instanceType, capacityType } = group;
   const hours = (window.until - window.from) / HOUR_MILLIS;
   if (capacityType !== "on-demand") return [];
   const steady = group.steady.filter(({ held }) => held >= LEAST_HELD);
@@ -21,24 +21,12 @@ export function commitment(group: NodeGroup, window: Window): readonly Proposal[
   return [
     {
       kind: "commitment",
-      subject: {
-        cluster,
-        namespace: "",
-        kind: "",
-        workload: "",
-        type: "",
-        team,
-        pool,
-        model,
-        instanceType,
-        capacityType,
-      },
+      subject: subjectOfNodes(group),
       from: window.from,
       changes: [{ pay: { cluster, node: steady.map(({ node }) => node) }, as: "reserved" }],
       figures: [
         { name: "On demand in every hour", value: `${counted(steady.length, "node")} for ${hours} h` },
-        { name: "GPUs", value: model },
-        ...(instanceType === "" ? [] : [{ name: "Instance type", value: instanceType }]),
+        ...figuresOfNodes(group),
         { name: "Held", value: `${percent(held)} of their time` },
       ],
       remedy: {

@@ -5,7 +5,8 @@ import { devicesOf } from "../../../domain/advice/evidence.ts";
 import { judge } from "../../../domain/advice/rules.ts";
 import type { AdviceRules, GpuShape } from "../../../domain/advice/rule.ts";
 import { commitment } from "../../../domain/advice/rules/commitment.ts";
-import { emptyNodes, type NodeGroup } from "../../../domain/advice/rules/empty-nodes.ts";
+import type { NodeGroup } from "../../../domain/advice/node-group.ts";
+import { emptyNodes } from "../../../domain/advice/rules/empty-nodes.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
 import type { Ledger } from "../../../runtime/config/ledger.ts";
@@ -126,7 +127,7 @@ function cardOf(made: readonly Made[], window: Window, currency: string): Card |
 
 /** Compares the savings of two proposals for one workload. Of equal savings, the first proposal counts. */
 function compare({ saving: one }: Made, { saving: other }: Made): number {
-  return Number(one.owner - other.owner) || 0;
+  return Number(one.owner - other.owner);
 }
 
 /** The id depends on the kind and the subject alone, so that a card has the same id in each window and on each server. */

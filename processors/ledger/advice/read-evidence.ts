@@ -10,10 +10,9 @@ import {
 } from "../../../domain/advice/evidence.ts";
 import type { GpuShape } from "../../../domain/advice/rule.ts";
 import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
-import type { NodeGroup } from "../../../domain/advice/rules/empty-nodes.ts";
+import type { NodeGroup } from "../../../domain/advice/node-group.ts";
 import type { UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import { NO_WORKLOAD, PLATFORM } from "../../../domain/owner/owner.ts";
 import { teamOf } from "../../../domain/owner/owners.ts";
 import { partIdOf } from "../../../domain/share/claim.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
@@ -21,6 +20,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { subjectOf } from "../charge/charge-node.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { deviceKey, podKey, readDeviceStats, readHourPeaks } from "./device-stats.ts";
+import { byKey, createNodeSums, hourNumber } from "./node-groups.ts";
 
 /** The evidence of a cluster in a window. */
 export interface ClusterEvidence {
@@ -54,14 +54,6 @@ type DeviceSums = Omit<DeviceEvidence, "heldMillis" | "coveredMillis" | "stats">
   coveredMillis: number;
 };
 
-interface NodeSums {
-  readonly hour: UsageHour;
-  readonly hours: Set<number>;
-  isHeld: boolean;
-  existsMillis: number;
-  heldMillis: number;
-}
-
 /**
  * Reads the evidence of all workloads and nodes of a cluster in a window from the published usage and the five-minute rollups. Workloads come
  * sorted by namespace, kind and name. Fails with a `StoreError`.
@@ -72,10 +64,10 @@ export async function readEvidence(
   { window, owners }: { readonly window: Window; readonly owners: OwnerRules },
 ): Promise<ClusterEvidence> {
   const workloads = new Map<string, WorkloadSums>();
-  const nodes = new Map<string, NodeSums>();
+  const nodes = createNodeSums(window);
   for await (const rows of readUsage(store, cluster, window)) {
     for (const row of rows) {
-      addNode(nodes, row, window);
+      nodes.add(row);
       row.holders.forEach((holder, index) => {
         if (holder.kind === "pod") addClaim(workloads, row, holder, index, window);
       });
@@ -89,21 +81,9 @@ export async function readEvidence(
     workloads: [...workloads]
       .toSorted(byKey)
       .map(([, sums]) => evidenceOf(cluster, sums, { window, owners, stats, peaks })),
-    groups: groupsOf(nodes, window, owners),
-    shapes: shapesOf(nodes),
+    groups: nodes.groups(owners),
+    shapes: nodes.shapes(),
   };
-}
-
-function addNode(nodes: Map<string, NodeSums>, row: UsageHour, window: Window): void {
-  const known = nodes.get(row.node);
-  const sums = known ?? { hour: row, hours: new Set<number>(), isHeld: false, existsMillis: 0, heldMillis: 0 };
-  const millis = row.segment.untilMillis - row.segment.fromMillis;
-  sums.existsMillis += millis;
-  if (row.holders.length > 0) sums.heldMillis += millis;
-  if (known === undefined) nodes.set(row.node, sums);
-  sums.hours.add(hourNumber(row, window));
-  // A node that cannot be used is not one that nobody needs.
-  if (row.holders.length > 0 || row.segment.unavailableBecause !== "" || row.segment.isCordoned) sums.isHeld = true;
 }
 
 function addClaim(
@@ -184,10 +164,6 @@ function addDevice(devices: Map<string, DeviceSums>, row: UsageHour, index: numb
   device.coveredMillis += measured.coveredMillis;
 }
 
-function hourNumber({ segment }: UsageHour, { from }: Window): number {
-  return Math.floor((segment.fromMillis - from) / HOUR_MILLIS);
-}
-
 /** Returns the key of a holder's workload in its cluster. */
 export function workloadKey({
   namespace,
@@ -251,59 +227,4 @@ function podOf(
         ? []
         : Array.from({ length: hours }, (_, hour) => (held.has(hour) ? (ofPod.get(hour) ?? NO_SAMPLE) : NOT_HELD)),
   };
-}
-
-function groupsOf(nodes: ReadonlyMap<string, NodeSums>, window: Window, owners: OwnerRules): readonly NodeGroup[] {
-  const hours = (window.until - window.from) / HOUR_MILLIS;
-  const groups = new Map<
-    string,
-    NodeGroup & { nodes: number; free: string[]; steady: NodeGroup["steady"][number][] }
-  >();
-  for (const [node, { hour, hours: seen, isHeld, existsMillis, heldMillis }] of [...nodes].toSorted(byKey)) {
-    const { pool = "", instanceType = "", capacityType = "" } = hour.machine;
-    const { model = "" } = hour.segment.gpu;
-    const key = JSON.stringify([pool, model, instanceType, capacityType]);
-    const team = poolTeam(owners, pool, window.until - 1);
-    const group = groups.get(key) ?? {
-      cluster: hour.cluster,
-      pool,
-      model,
-      instanceType,
-      capacityType,
-      nodes: 0,
-      free: [],
-      steady: [],
-      like: { cluster: hour.cluster, node, slot: hour.slot, model, machine: hour.machine },
-      team,
-    };
-    groups.set(key, group);
-    group.nodes += 1;
-    if (seen.size !== hours) continue;
-    if (!isHeld) group.free.push(node);
-    group.steady.push({ node, held: heldMillis / existsMillis });
-  }
-  return [...groups].toSorted(byKey).map(([, group]) => group);
-}
-
-/** Returns the team that owns a pool by its name alone, or the platform. */
-function poolTeam(owners: OwnerRules, pool: string, at: number): string {
-  const { value, rule } = teamOf(owners, { ...NO_WORKLOAD, pool }, at);
-  return pool === "" || rule === "" ? PLATFORM : value;
-}
-
-function shapesOf(nodes: ReadonlyMap<string, NodeSums>): readonly GpuShape[] {
-  const shapes = new Map<string, GpuShape>();
-  for (const { hour } of nodes.values()) {
-    const { instanceType, region, pool, capacityType, delivered } = hour.machine;
-    const { model = "" } = hour.segment.gpu;
-    if (model === "") continue;
-    const given = { model, nodeGpus: delivered, instanceType, region, pool, capacityType };
-    const shape = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
-    shapes.set(JSON.stringify(shape), shape);
-  }
-  return [...shapes].toSorted(byKey).map(([, shape]) => shape);
-}
-
-function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1;
 }
