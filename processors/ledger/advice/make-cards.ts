@@ -3,17 +3,17 @@ import type { Card, CardHours, CardKind, Proposal, Refusal } from "../../../doma
 import type { HourEvidence, Window, WorkloadEvidence } from "../../../domain/advice/evidence.ts";
 import { devicesOf } from "../../../domain/advice/evidence.ts";
 import { judge } from "../../../domain/advice/rules.ts";
-import type { AdviceRules, GpuShape } from "../../../domain/advice/rule.ts";
+import type { AdviceRules } from "../../../domain/advice/rule.ts";
 import { commitment } from "../../../domain/advice/rules/commitment.ts";
-import type { NodeGroup } from "../../../domain/advice/node-group.ts";
 import { emptyNodes } from "../../../domain/advice/rules/empty-nodes.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
 import type { Ledger } from "../../../runtime/config/ledger.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { cheapestShapes, isCheaperReserved } from "./cheapest.ts";
 import { readEvidence } from "./read-evidence.ts";
-import { isCheaperReserved, namedNodes, priceProposals, type Priced } from "./savings.ts";
+import { namedNodes, priceProposals, type Priced } from "./savings.ts";
 
 /** The cards of a window, and how many workloads had a reason against a card. */
 export interface Advice {
@@ -43,9 +43,9 @@ export async function makeCards(
     workloads += ofCluster.workloads.length;
     const { coverage, headroom, minReplicas, spareNodes } = advice;
     const rules: AdviceRules = { window, coverage, headroom, minReplicas };
-    const shapes: readonly GpuShape[] = [...ofCluster.shapes, ...advice.models.map((model) => ({ model }))];
     const prices = createNodePrices(ledger.book);
-    const hasReservedPrice = ({ like }: NodeGroup): boolean => isCheaperReserved(prices, like, window);
+    const allowed = [...ofCluster.shapes, ...advice.models.map((model) => ({ model }))];
+    const shapes = cheapestShapes(prices, cluster, allowed, window);
     const byWorkload = new Map<Proposal, WorkloadEvidence>();
     for (const workload of ofCluster.workloads) {
       const judged = judge(workload, { ...rules, shapes });
@@ -54,7 +54,7 @@ export async function makeCards(
     }
     const ofNodes = ofCluster.groups.flatMap((group) => [
       ...emptyNodes(group, { window, spare: spareNodes }),
-      ...(hasReservedPrice(group) ? commitment(group, window) : []),
+      ...(isCheaperReserved(prices, group, window) ? commitment(group, window) : []),
     ]);
     const proposals = [...byWorkload.keys(), ...ofNodes];
     const priced = await priceProposals(store, cluster, window, {

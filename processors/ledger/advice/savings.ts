@@ -3,12 +3,12 @@ import type { Window } from "../../../domain/advice/evidence.ts";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import { difference, lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
-import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
+import { hourOf } from "../../../domain/time.ts";
 import { readWhatIf } from "../../../runtime/config/what-if.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { chargeNode, type Rules } from "../charge/charge-node.ts";
 import type { ChargeRules } from "../charging/charge-window.ts";
-import { createNodePrices, type NodePrices, type PricedMachine } from "../charge/node-prices.ts";
+import { createNodePrices } from "../charge/node-prices.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { prepareChanges, type AppliedChanges } from "../what-if/apply.ts";
 import { workloadKey } from "./read-evidence.ts";
@@ -100,18 +100,6 @@ function workOf(proposal: Proposal, rules: Rules): Work {
 /** Returns the nodes that changes of nodes name. */
 export function namedNodes(changes: readonly WrittenChange[]): readonly string[] {
   return changes.flatMap(({ remove, pay }) => ((remove ?? pay) as { readonly node: string[] } | undefined)?.node ?? []);
-}
-
-/** Returns whether a GPU would cost less in the last hour of a window if its machine were reserved. Without a price it would not. */
-export function isCheaperReserved(
-  prices: NodePrices,
-  { model, slot, ...of }: PricedMachine & { readonly slot: number },
-  { until }: Window,
-): boolean {
-  const costOf = (machine: PricedMachine["machine"]): Money | undefined =>
-    prices.pieces({ ...of, model, machine }, until - HOUR_MILLIS, until)[0]?.price?.gpu(slot).effective;
-  const [own, reserved] = [costOf(of.machine), costOf({ ...of.machine, capacityType: "reserved" })];
-  return own !== undefined && reserved !== undefined && reserved < own;
 }
 
 /** The cost of each team in each state, by both. */

@@ -11,7 +11,7 @@ import { priceFactsOf } from "../../../domain/price/facts.ts";
 import { perKind } from "../../../domain/price/kinds.ts";
 import { powerOfGpu } from "../../../domain/price/power.ts";
 import { rankEntries } from "../../../domain/price/rank.ts";
-import { originOf, stretches } from "../../../domain/price/stretch.ts";
+import { originOf, stretches, type Stretch } from "../../../domain/price/stretch.ts";
 
 /** A part of an hour in which one entry prices a GPU, or none does. */
 export interface PricePiece {
@@ -78,16 +78,23 @@ export function createNodePrices(book: PriceBook): NodePrices {
     };
   }
 
-  function piecesOf(
-    { cluster, node, model, machine }: PricedMachine,
-    from: number,
-    until: number,
-  ): readonly PricePiece[] {
-    const facts = priceFactsOf({ cluster, node, model }, machine);
-    const all = stretches(ranked, facts, -Infinity, until).filter((stretch) => stretch.untilMillis > from);
+  // Rows of one machine share its object, and most machines have the same price for many hours.
+  const known = new WeakMap<UsageMachine, { readonly of: PricedMachine; readonly stretches: readonly Stretch[] }>();
+  function stretchesOf(of: PricedMachine): readonly Stretch[] {
+    const last = known.get(of.machine);
+    if (last !== undefined && isSame(last.of, of)) return last.stretches;
+    const all = stretches(ranked, priceFactsOf(of, of.machine), -Infinity, Infinity);
+    known.set(of.machine, { of, stretches: all });
+    return all;
+  }
+
+  function piecesOf(of: PricedMachine, from: number, until: number): readonly PricePiece[] {
+    const { machine } = of;
+    const all = stretchesOf(of).filter((stretch) => stretch.fromMillis < until && stretch.untilMillis > from);
     return all.map((stretch): PricePiece => {
       const fromMillis = Math.max(from, stretch.fromMillis);
-      const { winner, untilMillis } = stretch;
+      const untilMillis = Math.min(until, stretch.untilMillis);
+      const { winner } = stretch;
       if (winner.kind !== "priced") return { fromMillis, untilMillis, price: undefined };
       const { entry } = winner;
       const appeared = originOf(stretch, machine.appearedAt);
@@ -102,17 +109,19 @@ export function createNodePrices(book: PriceBook): NodePrices {
     book,
     pieces(of, from, until) {
       const span = `${from} ${until}`;
-      const isSame =
-        last !== undefined &&
-        last.span === span &&
-        last.of.machine === of.machine &&
-        last.of.model === of.model &&
-        last.of.node === of.node &&
-        last.of.cluster === of.cluster;
-      last = isSame ? last! : { of, span, pieces: piecesOf(of, from, until) };
+      if (last?.span !== span || !isSame(last.of, of)) last = { of, span, pieces: piecesOf(of, from, until) };
       return last.pieces;
     },
   };
+}
+
+function isSame(one: PricedMachine, other: PricedMachine): boolean {
+  return (
+    one.machine === other.machine &&
+    one.model === other.model &&
+    one.node === other.node &&
+    one.cluster === other.cluster
+  );
 }
 
 /** Maps each kind of cost to the kind that is computed for it, so that equal prices are computed once. */

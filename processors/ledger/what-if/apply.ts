@@ -202,23 +202,14 @@ function memoryOfPart(gpu: UsageSegment["gpu"], to: SmallerPart): number | undef
 /** Returns the row of the GPU that a holder would have held instead: a machine of its own, with the same holder and the same work. */
 function otherHour(hour: UsageHour, index: number, to: OtherGpus): UsageHour {
   const { node, slot, segment, machine, holders, telemetry } = hour;
-  const { appearedAt, since } = machine;
-  const { model, count, nodeGpus = count, instanceType, region = machine.region, zone = machine.zone, pool } = to;
-  const { capacityType = machine.capacityType } = to;
-  const other: UsageMachine = {
-    appearedAt,
-    since,
-    delivered: Math.max(nodeGpus, count),
-    ...definedOnly({ instanceType, region, zone, pool, capacityType }),
-    labels: {},
-  };
+  const { model } = to;
   const memoryMiB = modelMemoryMiB(model);
   return {
     ...hour,
     node: `${node}/${slot} as ${model}`,
     slot: 0,
     gpuKey: "",
-    machine: other,
+    machine: otherMachine(machine, to),
     segment: {
       ...segment,
       gpu: { model, ...(memoryMiB === undefined ? {} : { memoryMiB }), layout: { kind: "whole" } },
@@ -230,6 +221,28 @@ function otherHour(hour: UsageHour, index: number, to: OtherGpus): UsageHour {
     holders: [holders[index]!],
     telemetry: [telemetry[index]!],
   };
+}
+
+/** Machines of other GPUs, by the machine and what is held instead, so that rows of one machine stay rows of one machine. */
+const OTHERS = new WeakMap<OtherGpus, WeakMap<UsageMachine, UsageMachine>>();
+
+function otherMachine(machine: UsageMachine, to: OtherGpus): UsageMachine {
+  const ofTo = OTHERS.get(to) ?? new WeakMap<UsageMachine, UsageMachine>();
+  OTHERS.set(to, ofTo);
+  const known = ofTo.get(machine);
+  if (known !== undefined) return known;
+  const { appearedAt, since } = machine;
+  const { count, nodeGpus = count, instanceType, region = machine.region, zone = machine.zone, pool } = to;
+  const { capacityType = machine.capacityType } = to;
+  const other: UsageMachine = {
+    appearedAt,
+    since,
+    delivered: Math.max(nodeGpus, count),
+    ...definedOnly({ instanceType, region, zone, pool, capacityType }),
+    labels: {},
+  };
+  ofTo.set(machine, other);
+  return other;
 }
 
 /** Returns the rows of the other GPUs. They are the last GPUs of their node, because the first one has the node's own cost. */

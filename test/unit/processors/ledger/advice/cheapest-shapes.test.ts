@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { cheapestShapes } from "../../../../../processors/ledger/advice/cheapest.ts";
+import { createNodePrices } from "../../../../../processors/ledger/charge/node-prices.ts";
+import { ledgerOf } from "../../../../../runtime/config/ledger.ts";
+import { parseConfig } from "../../../../../runtime/config/load.ts";
+
+const WINDOW = { from: Date.UTC(2026, 2, 2), until: Date.UTC(2026, 2, 9) };
+const PRICES = createNodePrices(
+  ledgerOf(
+    parseConfig(
+      JSON.stringify({
+        prices: [
+          { match: { model: "NVIDIA-L4" }, from: "2026-01-01", per: "gpu-hour", effective: "0.80" },
+          { match: { model: "NVIDIA-L4", pool: "cheap" }, from: "2026-01-01", per: "gpu-hour", effective: "0.70" },
+          { match: { model: "NVIDIA-L4", pool: "late" }, from: "2026-03-09", per: "gpu-hour", effective: "0.10" },
+        ],
+      }),
+      { source: "the test", folder: ".", env: {} },
+    ),
+  ).book,
+);
+const cheapest = (shapes: Parameters<typeof cheapestShapes>[2]) => cheapestShapes(PRICES, "prod", shapes, WINDOW);
+const L4 = { model: "NVIDIA-L4" };
+const T4 = { model: "Tesla-T4" };
+
+describe("the cheapest shapes", () => {
+  it("have one pool of each model, by the prices at the end of the window", () => {
+    expect(
+      cheapest([
+        { ...L4, pool: "a" },
+        { ...L4, pool: "cheap" },
+        { ...L4, pool: "late" },
+      ]),
+    ).toEqual([{ ...L4, pool: "cheap" }]);
+  });
+
+  it("are the first ones of equal prices", () => {
+    expect(
+      cheapest([
+        { ...L4, pool: "b" },
+        { ...L4, pool: "a" },
+      ]),
+    ).toEqual([{ ...L4, pool: "b" }]);
+  });
+
+  it("keep models, regions and ways of paying apart, and models without a price", () => {
+    const shapes = [
+      { ...L4, pool: "a", region: "eu" },
+      { ...L4, pool: "a", region: "us" },
+      { ...L4, pool: "a", region: "us", capacityType: "spot" as const },
+      { ...T4, pool: "a" },
+    ];
+    expect(cheapest([...shapes, { ...T4, pool: "b" }])).toEqual(shapes);
+  });
+});
