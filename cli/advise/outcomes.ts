@@ -1,11 +1,11 @@
 import { formatAmount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
+import { OUTCOME_AMOUNTS, outcomeJson } from "../../reports/advice/outcome-json.ts";
 import { formatCsv } from "../../reports/format/csv.ts";
 import { formatTable } from "../../reports/format/table.ts";
 import type { CameTrue } from "../../reports/read/came-true.ts";
 import type { CARD_FORMATS } from "./cards.ts";
 
-const AMOUNTS = ["promised", "before", "after", "expected", "came", "least", "most"] as const;
 const HEADS = ["id", "kind", "team", "workload", "changed", "verdict", "days", "similar"];
 
 /** Returns what cards promised and what came, per hour, as text that ends with a line break. */
@@ -15,7 +15,7 @@ export function printOutcomes(
 ): string {
   if (format === "json")
     return `${JSON.stringify(
-      outcomes.map((each) => jsonOf(each, currency)),
+      outcomes.map((each) => ({ currency, ...outcomeJson(each) })),
       undefined,
       2,
     )}\n`;
@@ -29,28 +29,10 @@ export function printOutcomes(
       })),
       { number: String(outcome.days) },
       { number: String(outcome.similar) },
-      ...AMOUNTS.map((name) => ({ number: formatAmount(outcome[name]) })),
+      ...OUTCOME_AMOUNTS.map((name) => ({ number: formatAmount(outcome[name]) })),
     ];
   });
-  const heads = [...HEADS, ...AMOUNTS.map((name) => `${name} per hour`)];
+  const heads = [...HEADS, ...OUTCOME_AMOUNTS.map((name) => `${name} per hour`)];
   if (format === "csv") return formatCsv([heads.map((text) => ({ text })), ...rows]);
   return `${formatTable(heads, rows)}\nAmounts are ${currency} per hour. "came" is the expected cost minus the cost after the change.\n`;
-}
-
-function jsonOf({ card, changedAt, isMarked, outcome }: CameTrue, currency: string): object {
-  const { id, kind, subject } = card;
-  const amounts = AMOUNTS.map((name) => [name, formatAmount(outcome[name])] as const);
-  const { verdict, days, similar } = outcome;
-  return {
-    id,
-    kind,
-    subject,
-    changedAt: momentText(changedAt),
-    isMarked,
-    currency,
-    perHour: Object.fromEntries(amounts),
-    days,
-    similar,
-    verdict,
-  };
 }

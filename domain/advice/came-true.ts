@@ -16,11 +16,16 @@ export interface Promised {
   readonly changedAt: number;
 }
 
-/**
- * The result of a change. `came-true`: at least half of the promise. `partly`: at least a tenth. `gone`: the card has ended, and the cost is no
- * lower. `too-early`: less than three days after the change.
- */
-export type Verdict = "came-true" | "partly" | "gone" | "too-early";
+/** The results of a change, for people. A promise came true if at least half of it came, and partly if at least a tenth did. */
+export const VERDICTS = {
+  "came-true": "came true",
+  partly: "partly",
+  gone: "no lower cost",
+  "too-early": "too early",
+} as const;
+
+/** The result of a change. `gone`: the card has ended, and the cost is no lower. `too-early`: less than three days after the change. */
+export type Verdict = keyof typeof VERDICTS;
 
 /** The promise of a card and its result, per hour of time. */
 export interface Outcome {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CARD_KINDS, REFUSALS, type CardKind, type Refusal } from "../../domain/advice/card.ts";
+import { VERDICTS, type Verdict } from "../../domain/advice/came-true.ts";
 import { DECISIONS } from "../advice/marks.ts";
 import { decimal, time } from "./words.ts";
 
@@ -16,20 +17,22 @@ const savings = {
   organizationIfFreedLeave: decimal.describe("The same, if freed GPUs leave the fleet."),
 };
 
+const subject = z.object({
+  team: z.string(),
+  cluster: z.string(),
+  namespace: z.string(),
+  kind: z.string(),
+  workload: z.string(),
+  type: z.string(),
+  pool: z.string(),
+  model: z.string(),
+});
+
 const cardSchema = z
   .object({
     id: z.string().describe("The same for the same kind and subject, in every window."),
     kind: cardKindSchema,
-    subject: z.object({
-      team: z.string(),
-      cluster: z.string(),
-      namespace: z.string(),
-      kind: z.string(),
-      workload: z.string(),
-      type: z.string(),
-      pool: z.string(),
-      model: z.string(),
-    }),
+    subject,
     window,
     from: time.describe("Since when the evidence holds."),
     since: time.describe("The end of the first window of the unbroken row of windows that have the card."),
@@ -93,3 +96,39 @@ export const adviceSchema = z
     next: z.string().nullable().describe("The cursor of the next page."),
   })
   .meta({ id: "Advice" });
+
+/** The outcomes of cards: the promise of each, and its result. */
+export const outcomesSchema = z
+  .object({
+    currency: z.string(),
+    outcomes: z.array(
+      z
+        .object({
+          id: z.string().describe("The id of the card."),
+          kind: cardKindSchema,
+          subject,
+          changedAt: time.describe("The first day after the change."),
+          isMarked: z
+            .boolean()
+            .describe("True if a person marked the card as taken, false if the card ended by itself."),
+          perHour: z
+            .object({
+              promised: decimal,
+              before: decimal,
+              after: decimal,
+              expected: decimal.describe(
+                "The cost before, changed as that of similar workloads has changed since then.",
+              ),
+              came: decimal.describe("The expected cost minus the cost after."),
+              least: decimal.describe("The least of it on one day."),
+              most: decimal,
+            })
+            .describe("The cost of the workload per hour of time."),
+          days: z.number().int().describe("The whole days after the change."),
+          similar: z.number().int().describe("The similar workloads that did not change."),
+          verdict: z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]]),
+        })
+        .meta({ id: "AdviceOutcome" }),
+    ),
+  })
+  .meta({ id: "AdviceOutcomes" });

@@ -5,6 +5,7 @@ import type { Window } from "../../domain/advice/evidence.ts";
 import { formatAmount, sum } from "../../domain/exact/units.ts";
 import { seesAll, type Viewer } from "../access/viewer.ts";
 import { markJson } from "../advice/marks.ts";
+import { outcomeJson } from "../advice/outcome-json.ts";
 import {
   readAdviceCard,
   readAdviceCards,
@@ -14,8 +15,9 @@ import {
   type AdviceSum,
   type StoredCard,
 } from "../read/advice.ts";
+import { readCameTrue } from "../read/came-true.ts";
 import { jsonBody } from "../server/answers.ts";
-import { adviceSchema, cardKindSchema } from "./advice-schemas.ts";
+import { adviceSchema, cardKindSchema, outcomesSchema } from "./advice-schemas.ts";
 import type { ApiContext } from "./context.ts";
 import { pageGone, readCursorOf, writeCursor } from "./page.ts";
 import { addRoute, type ApiServer } from "./route.ts";
@@ -24,7 +26,7 @@ import type { Words } from "./words.ts";
 /** The run of the first page, and the number of cards before the page. */
 const position = z.tuple([z.string().max(100), z.number().int().min(0)]);
 
-/** Adds `/advice`: the cards of a window with their savings, or one card with the hours of its window. */
+/** Adds `/advice`: the cards of a window with their savings, or one card with the hours of its window, and `/advice/outcomes`. */
 export function addAdvice(server: ApiServer, { ledger, answers, now }: ApiContext, words: Words): void {
   const { currency } = ledger.book;
   addRoute(server, {
@@ -71,6 +73,19 @@ export function addAdvice(server: ApiServer, { ledger, answers, now }: ApiContex
           cards: found.slice(0, limit).map(cardJson),
           next: found.length > limit ? writeCursor([run.id, offset + limit]) : null,
         });
+      });
+    },
+  });
+  addRoute(server, {
+    path: "/advice/outcomes",
+    summary: "What cards promised that have ended or were marked as taken, and what came (largest promise first).",
+    query: z.strictObject({}),
+    answer: outcomesSchema,
+    async handle({ request, reply }) {
+      const of = { policy: ledger.policies[0].name, teams: request.viewer.teams };
+      return answers.send(request, reply, async ({ store }) => {
+        const outcomes = await readCameTrue(store, { ...of, now: now() });
+        return jsonBody({ currency, outcomes: outcomes.map(outcomeJson) });
       });
     },
   });

@@ -16,6 +16,7 @@ import {
   type StoredCard,
 } from "../read/advice.ts";
 import { addCard } from "./advice-card.tsx";
+import { addOutcomes } from "./advice-outcomes.tsx";
 import { CardsTable } from "./parts/cards.tsx";
 import { Figure } from "./parts/figures.tsx";
 import { Money } from "./parts/money.tsx";
@@ -26,7 +27,7 @@ import type { AddPage, PageContext } from "./routes.ts";
 
 const KINDS = Object.keys(CARD_KINDS) as [CardKind, ...CardKind[]];
 
-/** Adds the page of the cards with their savings, and the page of one card. */
+/** Adds the page of the cards with their savings, the page of one card, and the page of what came of them. */
 export function addAdvice(add: AddPage, context: PageContext): void {
   const { ledger, now } = context;
   const query = z.object({
@@ -48,6 +49,7 @@ export function addAdvice(add: AddPage, context: PageContext): void {
     return { title: "Advice", content };
   });
   addCard(add, context);
+  addOutcomes(add, context);
 }
 
 interface AdviceProps {
@@ -109,6 +111,7 @@ function AdvicePage({ run, sums, cards, filter, paging, viewer, currency }: Advi
       {hidden > 0 && <p class="quiet">{counted(hidden, "dismissed card")} not shown.</p>}
       {seesAll(viewer) && <Refusals run={run} />}
       <p class="links">
+        <a href="/advice/outcomes">What came of earlier cards</a>
         <a href="/api/v1/advice">These cards as JSON</a>
       </p>
     </>

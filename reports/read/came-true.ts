@@ -47,7 +47,7 @@ FROM (
   FROM workload_charges_summed
   WHERE policy = {policy:String} AND corrects = '' AND is_held AND workload != ''
     AND from_at >= fromUnixTimestamp64Milli({since:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
-    AND (cluster, workload_type) IN (SELECT arrayJoin(arrayZip({clusters:Array(String)}, {types:Array(String)})))
+    AND cluster IN {clusters:Array(String)} AND workload_type IN {types:Array(String)}
   GROUP BY cluster, namespace, workload_kind, workload, day
 )
 GROUP BY cluster, namespace, kind, workload`;
@@ -79,8 +79,8 @@ export async function readCameTrue(
     policy,
     since: first,
     until,
-    clusters: cards.map(({ card }) => card.subject.cluster),
-    types: cards.map(({ card }) => card.subject.type),
+    clusters: [...new Set(cards.map(({ card }) => card.subject.cluster))],
+    types: [...new Set(cards.map(({ card }) => card.subject.type))],
   });
   const changed = new Set(cards.map(({ card }) => keyOf(card.subject)));
   return cards.flatMap((each): readonly CameTrue[] => {
@@ -111,7 +111,7 @@ async function readCosts(
     readonly policy: string;
     readonly since: number;
     readonly until: number;
-    /** Of the workloads: a cluster and a type at the same place. */
+    /** Of the workloads. */
     readonly clusters: readonly string[];
     readonly types: readonly string[];
   },

@@ -68,6 +68,7 @@ const VALID = [
   "/queue",
   "/advice?team=vision&kind=idle-workload&all=true",
   "/advice/card?id=0000000a11ce",
+  "/advice/outcomes",
   "/api/v1/advice?team=vision&kind=idle-workload&until=2026-03-31&limit=2",
   "/statement?period=2026-03&team=nlp&costCenter=",
   `/explain?${MARCH}&where=team%3Dnlp&kind=showback&policy=default`,

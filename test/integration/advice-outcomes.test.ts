@@ -3,13 +3,15 @@ import { DAY_MILLIS } from "../../domain/time.ts";
 import { readCameTrue, type CameTrue } from "../../reports/read/came-true.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { outcomesSchema } from "../../reports/api/advice-schemas.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { createReportsServer, VISION, type ReportsServer } from "../support/reports-server.ts";
 
-const RUN = "11111111-1111-1111-1111-111111111111";
 const START = Date.UTC(2026, 2, 2);
 const DAYS = 20;
 /** The card is in the windows that end on the days 7 to 10, and the change is made on the day after. */
 const LAST = 10;
+const runOf = (at: number): string => `11111111-1111-1111-1111-1111111111${at + 10}`;
 const day = (number: number): string => new Date(START + number * DAY_MILLIS).toISOString();
 
 describe("the outcomes of cards", () => {
@@ -17,17 +19,18 @@ describe("the outcomes of cards", () => {
 
   beforeAll(async () => {
     store = await createTestDatabase("advice_outcomes");
-    await store.insertJson("runs", [
-      {
+    await store.insertJson(
+      "runs",
+      Array.from({ length: DAYS }, (_, at) => ({
         kind: "charge",
         cluster: "prod",
-        window_start: day(0),
-        window_end: day(1),
-        run_id: RUN,
+        window_start: day(at),
+        window_end: day(at + 1),
+        run_id: runOf(at),
         generation: 1,
         hash: "1",
-      },
-    ]);
+      })),
+    );
     // The service costs 48 a day, and 24 after the change. Its neighbor costs 10 and then 11, the other one begins later.
     const costs: Readonly<Record<string, (day: number) => number | undefined>> = {
       service: (at) => (at <= LAST ? 48 : 24),
@@ -43,7 +46,7 @@ describe("the outcomes of cards", () => {
             ? []
             : [
                 {
-                  run_id: RUN,
+                  run_id: runOf(at),
                   policy: "default",
                   cluster: "prod",
                   team: "nlp",
@@ -66,7 +69,16 @@ describe("the outcomes of cards", () => {
       const card = (workload: string, owner: string): object => ({
         id: workload,
         kind: "fewer-replicas",
-        subject: { cluster: "prod", namespace: "nlp", kind: "Deployment", workload, team: "nlp", type: "inference" },
+        subject: {
+          cluster: "prod",
+          namespace: "nlp",
+          kind: "Deployment",
+          workload,
+          team: "nlp",
+          type: "inference",
+          pool: "",
+          model: "",
+        },
         window: { from: START + (until - 7) * DAY_MILLIS, until: START + until * DAY_MILLIS },
         saving: { owner, freed: "0", organization: "0", organizationIfFreedLeave: owner },
         lines: [],
@@ -115,5 +127,41 @@ describe("the outcomes of cards", () => {
   it("are shown to viewers of the team alone", async () => {
     expect(await read(["vision"])).toEqual([]);
     expect((await read(["nlp"])).length).toBeGreaterThan(0);
+  });
+
+  describe("on the server", () => {
+    let server: ReportsServer;
+    beforeAll(async () => {
+      server = await createReportsServer(store, NOW, "currency: USD");
+    });
+    afterAll(() => server.close());
+
+    it("are in the API with their amounts per hour, for viewers of the team alone", async () => {
+      const answer = await server.get("/api/v1/advice/outcomes");
+      const { currency, outcomes } = outcomesSchema.parse(answer.json());
+      expect({ currency, ids: outcomes.map(({ id }) => id) }).toEqual({ currency: "USD", ids: ["kept", "service"] });
+      expect(outcomes[1]).toMatchObject({
+        kind: "fewer-replicas",
+        changedAt: day(LAST + 1),
+        isMarked: false,
+        verdict: "came-true",
+        // The other workload is marked as taken now, so the neighbor alone is similar: 2 × 11/10 minus 1.
+        perHour: { promised: "1", before: "2", after: "1", came: "1.2" },
+      });
+      const ofOthers = await server.get("/api/v1/advice/outcomes", VISION);
+      expect(outcomesSchema.parse(ofOthers.json()).outcomes).toEqual([]);
+    });
+
+    it("are on their page, with the sums of what was promised and what came", async () => {
+      const page = (await server.get("/advice/outcomes")).body;
+      const text = page.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+      expect(text).toMatch(/an hour came of/);
+      expect(text).toContain("came true");
+      expect(text).toContain("nlp/Deployment/service");
+      expect(page).toContain("/advice/card?id=service");
+      const ofOthers = (await server.get("/advice/outcomes", VISION)).body;
+      expect(ofOthers).toContain("No outcomes yet");
+      expect(ofOthers).not.toContain("nlp/Deployment");
+    });
   });
 });
