@@ -25,7 +25,7 @@ export interface GpuShape {
   readonly capacityType?: CapacityType;
 }
 
-/** The limits and the shapes that a rule reads beside a workload. */
+/** The limits that a rule reads beside a workload, and the shapes that could cost less than its GPUs. */
 export interface RuleContext extends AdviceRules {
   readonly shapes: readonly GpuShape[];
 }

@@ -12,7 +12,7 @@ const MEMORY_BOUND = { tensor: 0.05, dram: 0.6 };
 /**
  * Finds pods with one whole GPU whose work and memory fit on another model. Activity counts as if the work kept all of the GPU's tensor cores
  * busy, which is more than it does. The job defense shield's rule "GPU too powerful" takes 20 % and 10 GB as limits; here the peaks of both
- * models decide. All fitting shapes are proposed, and their bills decide between them.
+ * models decide. All fitting shapes that cost less are proposed, and their bills decide between them.
  */
 export const smallerModel: WorkloadRule = (workload, context) => {
   const need = needOfSingleGpus(workload);

@@ -11,7 +11,7 @@ import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
 import type { Ledger } from "../../../runtime/config/ledger.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { cheapestShapes, isCheaperReserved } from "./cheapest.ts";
+import { createCheaperShapes, isCheaperReserved } from "./cheapest.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { namedNodes, priceProposals, type Priced } from "./savings.ts";
 
@@ -45,9 +45,11 @@ export async function makeCards(
     const rules: AdviceRules = { window, coverage, headroom, minReplicas };
     const prices = createNodePrices(ledger.book);
     const allowed = [...ofCluster.shapes, ...advice.models.map((model) => ({ model }))];
-    const shapes = cheapestShapes(prices, cluster, allowed, window);
+    const cheaperShapes = createCheaperShapes(prices, cluster, allowed, window);
     const byWorkload = new Map<Proposal, WorkloadEvidence>();
     for (const workload of ofCluster.workloads) {
+      const [gpu] = devicesOf(workload);
+      const shapes = gpu === undefined ? [] : cheaperShapes({ cluster, ...gpu });
       const judged = judge(workload, { ...rules, shapes });
       for (const proposal of judged.proposals) byWorkload.set(proposal, workload);
       judged.refusals.forEach(refuse);

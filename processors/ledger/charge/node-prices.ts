@@ -41,6 +41,9 @@ export interface PricedMachine {
   readonly machine: UsageMachine;
 }
 
+/** Half-open, milliseconds since the epoch. */
+type Span = readonly [from: number, until: number];
+
 /** A price book, prepared for use on many hours. */
 export interface NodePrices {
   readonly book: PriceBook;
@@ -58,7 +61,7 @@ export function createNodePrices(book: PriceBook): NodePrices {
     entry: PriceEntry,
     origin: number,
     { delivered, instanceType }: UsageMachine,
-    [from, until]: [number, number],
+    [from, until]: Span,
   ): PiecePrice {
     const of = { originMillis: origin, part: gpuPartOf(instanceType) };
     const costs = perKind(kindsOf(entry), (kind) => incurredIn(costSince(entry, kind, of, book), from, until));
@@ -104,12 +107,12 @@ export function createNodePrices(book: PriceBook): NodePrices {
   }
 
   // A cache of the last result, because the slots of a machine have the same price and are priced one after the other.
-  let last: { readonly of: PricedMachine; readonly span: string; readonly pieces: readonly PricePiece[] } | undefined;
+  let last: { readonly of: PricedMachine; readonly span: Span; readonly pieces: readonly PricePiece[] } | undefined;
   return {
     book,
     pieces(of, from, until) {
-      const span = `${from} ${until}`;
-      if (last?.span !== span || !isSame(last.of, of)) last = { of, span, pieces: piecesOf(of, from, until) };
+      if (last?.span[0] !== from || last.span[1] !== until || !isSame(last.of, of))
+        last = { of, span: [from, until], pieces: piecesOf(of, from, until) };
       return last.pieces;
     },
   };

@@ -45,7 +45,7 @@ export type UsageChange = HolderChange | PaidChange;
  * GPU: a change of its speed is not known.
  */
 export function prepareChanges(changes: readonly UsageChange[], rules: ChangeRules): AppliedChanges {
-  const ofHolders = changes.filter((change) => change.what !== "pay");
+  const ofHolders = changes.filter((change) => change.what !== "pay").map(wantedBy);
   const pays = changes.filter((change) => change.what === "pay");
   const left = new Map<LeftBecause, number>();
   let changedMillis = 0;
@@ -57,7 +57,7 @@ export function prepareChanges(changes: readonly UsageChange[], rules: ChangeRul
 
   /** Returns the change of a claim, if one fits and can be made. */
   function changeOf(hour: UsageHour, index: number): HolderChange | undefined {
-    const change = ofHolders.find(({ where }) => isMeant(where, hour, index, rules.owners));
+    const change = ofHolders.find((wanted) => isMeant(wanted, hour, index, rules.owners))?.change;
     if (change === undefined || change.what === "release") return change;
     const { claims, gpu } = hour.segment;
     if (claims.length > 1 || claims[index]!.claim.held.what !== "whole") return leave("shared", hour);
@@ -82,7 +82,7 @@ export function prepareChanges(changes: readonly UsageChange[], rules: ChangeRul
       const others: (readonly UsageHour[])[] = [];
       const before = changedMillis;
       for (const metered of hours) {
-        const hour = paidHour(metered, pays);
+        const hour = pays.length === 0 ? metered : paidHour(metered, pays);
         if (hour !== metered) changedMillis += millisOf(hour.segment);
         const ofClaims = hour.segment.claims.map((_, index) => changeOf(hour, index));
         if (ofClaims.every((change) => change === undefined)) {
@@ -266,35 +266,45 @@ function isPriced(
     .every(({ price }) => price !== undefined && (price.entry.per === "gpu-hour" || nodeGpus !== undefined));
 }
 
-function isMeant(where: HolderMatch, hour: UsageHour, index: number, owners: OwnerRules): boolean {
-  const holder = hour.holders[index]!;
-  const { cluster, node, machine, segment, gpuKey } = hour;
-  const { names, from, until, hours } = where;
-  if (segment.fromMillis < from || segment.untilMillis > until) return false;
-  if (hours !== undefined && !hours.has(weekHourOf(segment.fromMillis))) return false;
-  const values = {
-    cluster,
-    node,
-    namespace: holder.namespace,
-    workload: holder.workload,
-    kind: holder.workloadKind,
-    type: holder.type,
-    pod: holder.name,
-    stage: segment.claims[index]!.stage,
-    queue: holder.queue,
-    gpu: gpuKey,
-    pool: machine.pool ?? "",
-    model: segment.gpu.model ?? "",
-    instanceType: machine.instanceType ?? "",
-  };
-  return Object.entries(names).every(([field, pattern]) => {
-    const value =
-      field === "team"
-        ? teamOf(owners, subjectOf(holder, machine), segment.fromMillis).value
-        : values[field as keyof typeof values];
-    return pattern === undefined || pattern.fits(value);
-  });
+/** A change of holders, with the names that it asks for. */
+interface Wanted {
+  readonly change: HolderChange;
+  readonly names: readonly (readonly [HolderField, NonNullable<HolderMatch["names"][HolderField]>])[];
 }
+
+type HolderField = keyof HolderMatch["names"];
+
+function wantedBy(change: HolderChange): Wanted {
+  const entries = Object.entries(change.where.names) as [HolderField, Wanted["names"][number][1] | undefined][];
+  return { change, names: entries.flatMap(([field, pattern]) => (pattern === undefined ? [] : [[field, pattern]])) };
+}
+
+function isMeant({ change: { where }, names }: Wanted, hour: UsageHour, index: number, owners: OwnerRules): boolean {
+  const { from, until, hours } = where;
+  const { fromMillis, untilMillis } = hour.segment;
+  if (fromMillis < from || untilMillis > until) return false;
+  if (hours !== undefined && !hours.has(weekHourOf(fromMillis))) return false;
+  return names.every(([field, pattern]) => pattern.fits(FIELDS[field](hour, index, owners)));
+}
+
+/** The value of each field of a holder on a GPU. */
+const FIELDS: Readonly<Record<HolderField, (hour: UsageHour, index: number, owners: OwnerRules) => string>> = {
+  cluster: ({ cluster }) => cluster,
+  node: ({ node }) => node,
+  team: ({ holders, machine, segment }, index, owners) =>
+    teamOf(owners, subjectOf(holders[index]!, machine), segment.fromMillis).value,
+  namespace: ({ holders }, index) => holders[index]!.namespace,
+  workload: ({ holders }, index) => holders[index]!.workload,
+  kind: ({ holders }, index) => holders[index]!.workloadKind,
+  type: ({ holders }, index) => holders[index]!.type,
+  pod: ({ holders }, index) => holders[index]!.name,
+  stage: ({ segment }, index) => segment.claims[index]!.stage,
+  queue: ({ holders }, index) => holders[index]!.queue,
+  gpu: ({ gpuKey }) => gpuKey,
+  pool: ({ machine }) => machine.pool ?? "",
+  model: ({ segment }) => segment.gpu.model ?? "",
+  instanceType: ({ machine }) => machine.instanceType ?? "",
+};
 
 function millisOf({ fromMillis, untilMillis }: UsageSegment): number {
   return untilMillis - fromMillis;

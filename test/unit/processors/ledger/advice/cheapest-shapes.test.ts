@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cheapestShapes } from "../../../../../processors/ledger/advice/cheapest.ts";
+import { createCheaperShapes } from "../../../../../processors/ledger/advice/cheapest.ts";
 import { createNodePrices } from "../../../../../processors/ledger/charge/node-prices.ts";
 import { ledgerOf } from "../../../../../runtime/config/ledger.ts";
 import { parseConfig } from "../../../../../runtime/config/load.ts";
@@ -10,6 +10,8 @@ const PRICES = createNodePrices(
     parseConfig(
       JSON.stringify({
         prices: [
+          { match: { model: "NVIDIA-A100*" }, from: "2026-01-01", per: "gpu-hour", effective: "2" },
+          { match: { model: "NVIDIA-H100*" }, from: "2026-01-01", per: "gpu-hour", effective: "4" },
           { match: { model: "NVIDIA-L4" }, from: "2026-01-01", per: "gpu-hour", effective: "0.80" },
           { match: { model: "NVIDIA-L4", pool: "cheap" }, from: "2026-01-01", per: "gpu-hour", effective: "0.70" },
           { match: { model: "NVIDIA-L4", pool: "late" }, from: "2026-03-09", per: "gpu-hour", effective: "0.10" },
@@ -19,7 +21,15 @@ const PRICES = createNodePrices(
     ),
   ).book,
 );
-const cheapest = (shapes: Parameters<typeof cheapestShapes>[2]) => cheapestShapes(PRICES, "prod", shapes, WINDOW);
+/** An A100 that costs 2 an hour, or a model without a price. */
+const gpu = (model = "NVIDIA-A100-SXM4-40GB") => ({
+  cluster: "prod",
+  node: "a",
+  model,
+  machine: { appearedAt: WINDOW.from, since: WINDOW.from, delivered: 8, labels: {} },
+});
+const cheapest = (shapes: Parameters<typeof createCheaperShapes>[2], of = gpu()) =>
+  createCheaperShapes(PRICES, "prod", shapes, WINDOW)(of);
 const L4 = { model: "NVIDIA-L4" };
 const T4 = { model: "Tesla-T4" };
 
@@ -51,5 +61,11 @@ describe("the cheapest shapes", () => {
       { ...T4, pool: "a" },
     ];
     expect(cheapest([...shapes, { ...T4, pool: "b" }])).toEqual(shapes);
+  });
+
+  it("cost less than the GPU, if both have a price", () => {
+    const shapes = [{ model: "NVIDIA-H100-80GB-HBM3" }, { model: "NVIDIA-A100-SXM4-80GB" }, L4, T4];
+    expect(cheapest(shapes)).toEqual([L4, T4]);
+    expect(cheapest(shapes, gpu("an unknown model"))).toEqual(shapes);
   });
 });
