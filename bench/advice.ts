@@ -12,7 +12,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { ROLLUP_COLUMNS } from "../runtime/store/schema/rollups.ts";
 import { namesOf } from "../runtime/store/schema/table.ts";
 import { USAGE_COLUMNS } from "../runtime/store/schema/usage.ts";
-import { PLANTED_PRICES, plantedFleet } from "../test/support/advice/planted-fleet.ts";
+import { packed, PLANTED_PRICES, plantedFleet } from "../test/support/advice/planted-fleet.ts";
 import { plantHours } from "../test/support/advice/planted-week.ts";
 import { settled, withStore, type BenchFleet } from "./ledger.ts";
 import { ownMegabytes } from "./process.ts";
@@ -25,6 +25,7 @@ const DAYS = 30;
 const GPUS = 10_000;
 /** Workloads of each kind of waste, and healthy ones: a fifth of the GPUs has a card. */
 const FLEET = { seed: 1, each: 100, healthy: 4_800 };
+const GPUS_OF_NODE = 8;
 const CLUSTER = "test";
 
 const RULES = { prices: PLANTED_PRICES, owners: { team: [{ namespaceLabel: "team" }] } };
@@ -35,7 +36,7 @@ const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
 export async function benchAdvice(): Promise<void> {
   await withStore(async (lent) => {
     const { store } = lent;
-    const fleet = plantedFleet(FLEET);
+    const fleet = packed(plantedFleet(FLEET), GPUS_OF_NODE);
     const gpus = fleet.nodes.reduce((sum, node) => sum + node.gpus, 0);
     await plantHours(store, { cluster: CLUSTER, start: START, hours: 24, ...fleet });
     for (let day = 1; day < DAYS; day++) await copyDay(store, day, day < 7);

@@ -63,17 +63,10 @@ export async function readEvidence(
   cluster: string,
   { window, owners }: { readonly window: Window; readonly owners: OwnerRules },
 ): Promise<ClusterEvidence> {
-  const workloads = new Map<string, WorkloadSums>();
-  const nodes = createNodeSums(window);
-  for await (const rows of readUsage(store, cluster, window)) {
-    for (const row of rows) {
-      nodes.add(row);
-      row.holders.forEach((holder, index) => {
-        if (holder.kind === "pod") addClaim(workloads, row, holder, index, window);
-      });
-    }
-  }
-  const stats = await readDeviceStats(store, cluster, window);
+  const [{ workloads, nodes }, stats] = await Promise.all([
+    sumUsage(store, cluster, window),
+    readDeviceStats(store, cluster, window),
+  ]);
   const serving = [...workloads.values()].filter(({ holder }) => holder.type === "inference");
   const namespaces = [...new Set(serving.map(({ holder }) => holder.namespace))].toSorted();
   const peaks = namespaces.length === 0 ? new Map() : await readHourPeaks(store, cluster, window, namespaces);
@@ -84,6 +77,21 @@ export async function readEvidence(
     groups: nodes.groups(owners),
     shapes: nodes.shapes(),
   };
+}
+
+/** Reads the usage of a window, and sums it by workload and by node. */
+async function sumUsage(store: StoreClient, cluster: string, window: Window) {
+  const workloads = new Map<string, WorkloadSums>();
+  const nodes = createNodeSums(window);
+  for await (const rows of readUsage(store, cluster, window)) {
+    for (const row of rows) {
+      nodes.add(row);
+      row.holders.forEach((holder, index) => {
+        if (holder.kind === "pod") addClaim(workloads, row, holder, index, window);
+      });
+    }
+  }
+  return { workloads, nodes };
 }
 
 function addClaim(

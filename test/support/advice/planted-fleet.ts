@@ -303,3 +303,30 @@ export function plantedFleet({ seed, each, healthy }: { seed: number; each: numb
   workloads.push({ namespace: "team-0", kind: "Job", name: "busy-l4", type: "training", pods: [busy] });
   return { nodes, workloads, planted, healthy };
 }
+
+/** Returns the same fleet with the GPUs of the pool `main` on nodes of at most `gpus` GPUs, as most fleets have them. */
+export function packed({ nodes, workloads, ...fleet }: PlantedFleet, gpus: number): PlantedFleet {
+  const packedNodes: { readonly node: PlantedNode; used: number }[] = [];
+  const places = new Map<PlantedNode, { readonly node: PlantedNode; readonly first: number }>();
+  for (const node of nodes.filter(({ pool }) => pool === "main")) {
+    const isAlike = ({ node: other }: (typeof packedNodes)[number]): boolean =>
+      other.model === node.model && other.capacityType === node.capacityType;
+    let into = packedNodes.findLast(isAlike);
+    if (into === undefined || into.used + node.gpus > gpus) {
+      into = { node: { ...node, gpus }, used: 0 };
+      packedNodes.push(into);
+    }
+    places.set(node, { node: into.node, first: into.used });
+    into.used += node.gpus;
+  }
+  const placed = (pod: PlantedPod): PlantedPod => {
+    const place = places.get(pod.node);
+    if (place === undefined) return pod;
+    return { ...pod, node: place.node, slots: pod.slots.map((slot) => place.first + slot) };
+  };
+  return {
+    ...fleet,
+    nodes: [...packedNodes.map(({ node }) => node), ...nodes.filter((node) => !places.has(node))],
+    workloads: workloads.map((workload) => ({ ...workload, pods: workload.pods.map(placed) })),
+  };
+}
