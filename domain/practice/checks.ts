@@ -2,7 +2,8 @@ import { SEVERITIES, type Check, type Finding } from "./check.ts";
 import { withoutDisruptionBudget } from "./checks/disruption.ts";
 import { neverScalesDown, poolUnused } from "./checks/pools.ts";
 import { samePriority, withoutPriorityClass } from "./checks/priorities.ts";
-import { namespaceWithoutLimitRange, namespaceWithoutQuota, quotaAboveCapacity } from "./checks/quotas.ts";
+import { queueUnused, starvingQueue } from "./checks/queues.ts";
+import { namespaceWithoutLimitRange, namespaceWithoutQuota, quotaAboveCapacity, quotaUnused } from "./checks/quotas.ts";
 import { imageNotPinned, requestsUnlikeLimits, withoutCpuAndMemory } from "./checks/requests.ts";
 import { trainingOnTimeSlices, wholeGpuNotebook } from "./checks/sharing.ts";
 import { gpuNodeWithoutTaint, podsWithoutGpu, toleratesEverything } from "./checks/taints.ts";
@@ -18,6 +19,9 @@ export const CHECKS: readonly Check[] = [
   toleratesEverything,
   namespaceWithoutQuota,
   quotaAboveCapacity,
+  quotaUnused,
+  queueUnused,
+  starvingQueue,
   namespaceWithoutLimitRange,
   withoutPriorityClass,
   samePriority,

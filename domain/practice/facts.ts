@@ -1,6 +1,6 @@
 import type { GpuHours, Money } from "../exact/units.ts";
 import type { InventoryFact } from "../inventory.ts";
-import type { GpuAmounts } from "../cluster-fact.ts";
+import type { ClusterFactBodies, GpuAmounts } from "../cluster-fact.ts";
 import type { WorkloadFact, WorkloadType } from "../workload.ts";
 
 /** The published charges of something over the days of the practices, under the billing policy. */
@@ -45,7 +45,25 @@ export interface PracticeNode extends InventoryFact {
   readonly exempt: ReadonlySet<string>;
 }
 
-/** A namespace with workloads that use GPUs, now or in the days of the practices. */
+/** A quota of GPUs. */
+export interface PracticeQuota {
+  readonly name: string;
+  readonly hard: GpuAmounts;
+  /** The most of each resource that was in use at once in the days of the practices. Absent for a resource that is newer than the days. */
+  readonly most: GpuAmounts;
+}
+
+/** A queue of a scheduler, as it is now. */
+export type PracticeQueue = ClusterFactBodies["Queue"] & {
+  readonly cluster: string;
+  /** As kubectl names it: `clusterqueues.kueue.x-k8s.io`. */
+  readonly resource: string;
+  readonly name: string;
+  /** The most of each resource that was admitted at once, like {@link PracticeQuota.most}. */
+  readonly most: GpuAmounts;
+};
+
+/** A namespace with a quota of GPUs, or with workloads that use GPUs, now or in the days of the practices. */
 export interface PracticeNamespace {
   readonly cluster: string;
   readonly name: string;
@@ -53,7 +71,7 @@ export interface PracticeNamespace {
   readonly cost: Money;
   /** The GPUs that its pods request now, by resource. */
   readonly requested: GpuAmounts;
-  readonly quotas: readonly { readonly name: string; readonly hard: GpuAmounts }[];
+  readonly quotas: readonly PracticeQuota[];
   readonly limitRanges: number;
   readonly exempt: ReadonlySet<string>;
 }
@@ -77,6 +95,7 @@ export interface PracticeFacts {
   readonly nodes: readonly PracticeNode[];
   readonly namespaces: readonly PracticeNamespace[];
   readonly pools: readonly PracticePool[];
+  readonly queues: readonly PracticeQueue[];
   /** Returns a node by its cluster and name. */
   nodeOf(cluster: string, node: string): PracticeNode | undefined;
   /** Returns the value of a priority class; undefined for an unknown one. */

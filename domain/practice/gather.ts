@@ -31,6 +31,15 @@ export interface NodeSpend extends Spend {
   readonly node: string;
 }
 
+/** The most of a resource that was in use at once, of a quota or a queue that had the resource before the days began. */
+export interface GrantUse {
+  readonly cluster: string;
+  /** The object of the quota or the queue. */
+  readonly uid: string;
+  readonly resource: string;
+  readonly most: number;
+}
+
 /** The records of a store about the practices. */
 export interface PracticeRecords {
   readonly now: number;
@@ -39,8 +48,9 @@ export interface PracticeRecords {
   readonly pods: readonly WorkloadFact[];
   /** The newest facts of nodes that exist, or have ended in the days. */
   readonly nodes: readonly InventoryFact[];
-  /** The newest facts of namespaces, quotas, limit ranges and priority classes. */
+  /** The newest facts of namespaces, quotas, queues, limit ranges and priority classes. */
   readonly cluster: readonly ClusterFact[];
+  readonly grantUses: readonly GrantUse[];
   readonly workloadSpends: readonly WorkloadSpend[];
   readonly nodeSpends: readonly NodeSpend[];
   readonly telemetry: readonly (NodeTelemetry & { readonly cluster: string; readonly node: string })[];
@@ -106,6 +116,11 @@ export function gatherPractices(records: PracticeRecords, owners: OwnerRules): P
     nodes,
     namespaces,
     pools: poolsOf(records, nodes),
+    queues: records.cluster.flatMap((fact) => {
+      if (fact.kind !== "Queue") return [];
+      const { cluster, resource, name, uid, body } = fact;
+      return { ...body, cluster, resource, name, most: mostOf(records, cluster, uid) };
+    }),
     nodeOf: (cluster, node) => byName.get(keyOf(cluster, node)),
     priorityOf: (cluster, name) => priorities.get(keyOf(cluster, name)),
   };
@@ -145,36 +160,50 @@ function poolsOf({ nodes: all }: PracticeRecords, nodes: readonly PracticeNode[]
 }
 
 function namespacesOf(
-  { cluster: facts, workloadSpends, now }: PracticeRecords,
+  records: PracticeRecords,
   workloads: readonly PracticeWorkload[],
   marks: ReadonlyMap<string, Marks>,
   owners: OwnerRules,
 ): readonly PracticeNamespace[] {
-  const spends = new Map(groupBy(workloadSpends, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
-  const living = new Map(groupBy(workloads, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
-  const limits = facts.flatMap((fact) => (fact.kind === "ResourceQuota" || fact.kind === "LimitRange" ? [fact] : []));
-  const limitsOf = new Map(groupBy(limits, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
-  return [...new Set([...living.keys(), ...spends.keys()])].flatMap((key) => {
-    const [cluster, name] = placeOf((living.get(key) ?? spends.get(key))![0]);
+  const { cluster: facts, workloadSpends, now } = records;
+  const spends = byPlace(workloadSpends);
+  const living = byPlace(workloads);
+  const quotas = byPlace(facts.flatMap((fact) => (fact.kind === "ResourceQuota" ? [fact] : [])));
+  const limitRanges = byPlace(facts.filter(({ kind }) => kind === "LimitRange"));
+  const granted = [...quotas].filter(([, group]) => group.some(({ body }) => Object.keys(body.hard).length > 0));
+  return [...new Set([...living.keys(), ...spends.keys(), ...granted.map(([key]) => key)])].flatMap((key) => {
     const ofNamespace = marks.get(key);
     // A namespace that is gone, or that is not watched, has no object to mend.
     if (ofNamespace === undefined) return [];
-    const own = limitsOf.get(key) ?? [];
+    const [cluster, name] = JSON.parse(key) as [string, string];
     return {
       cluster,
       name,
       team: teamOf(owners, { ...NO_WORKLOAD, pool: "", namespace: name, namespaceMarks: ofNamespace }, now).value,
       cost: total(spends.get(key) ?? []).cost,
       requested: requestedBy(living.get(key) ?? []),
-      quotas: own.flatMap((fact) => (fact.kind === "ResourceQuota" ? [{ name: fact.name, hard: fact.body.hard }] : [])),
-      limitRanges: own.filter(({ kind }) => kind === "LimitRange").length,
+      quotas: (quotas.get(key) ?? []).map((fact) => ({
+        name: fact.name,
+        hard: fact.body.hard,
+        most: mostOf(records, cluster, fact.uid),
+      })),
+      limitRanges: limitRanges.get(key)?.length ?? 0,
       exempt: exemptionsOf([ofNamespace]),
     };
   });
 }
 
-function placeOf({ cluster, namespace }: { readonly cluster: string; readonly namespace: string }): [string, string] {
-  return [cluster, namespace];
+/** Groups objects by their cluster and namespace. */
+function byPlace<Of extends { readonly cluster: string; readonly namespace: string }>(
+  objects: readonly Of[],
+): ReadonlyMap<string, readonly Of[]> {
+  const placeOf = ({ cluster, namespace }: Of): [string, string] => [cluster, namespace];
+  return new Map(groupBy(objects, placeOf).map((group) => [keyOf(...placeOf(group[0])), group]));
+}
+
+function mostOf({ grantUses }: PracticeRecords, cluster: string, uid: string): Readonly<Record<string, number>> {
+  const uses = grantUses.filter((use) => use.cluster === cluster && use.uid === uid);
+  return Object.fromEntries(uses.map(({ resource, most }) => [resource, most]));
 }
 
 function requestedBy(workloads: readonly PracticeWorkload[]): Readonly<Record<string, number>> {

@@ -3,13 +3,13 @@ import { amountOf } from "../../domain/exact/units.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import type { Finding } from "../../domain/practice/check.ts";
 import { findingsOf } from "../../domain/practice/checks.ts";
-import { gatherPractices, type PracticeRecords } from "../../domain/practice/gather.ts";
+import { gatherPractices, type GrantUse, type PracticeRecords } from "../../domain/practice/gather.ts";
 import { DAY_MILLIS, hourOf } from "../../domain/time.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { PracticesConfig } from "../../runtime/config/practices.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
+import { FACT_ORDER, ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
 import { newestSql, readFacts } from "./newest-facts.ts";
 
@@ -28,8 +28,22 @@ const NODES = newestSql("inventory_facts", "cluster, node", {
   having: `${ofNewestFact("ended")} = 0 OR max(at) >= fromUnixTimestamp64Milli({from:Int64})`,
 });
 const CLUSTER = newestSql("cluster_facts", "cluster, kind, uid", {
-  where: "kind IN ('Namespace', 'ResourceQuota', 'LimitRange', 'PriorityClass')",
+  where: "kind IN ('Namespace', 'ResourceQuota', 'LimitRange', 'PriorityClass', 'Queue')",
 });
+
+/** SQL for the most of each granted resource that was in use at once since a time, of grants that are older and whose use is known. */
+const GRANT_USES = `
+SELECT cluster, uid, resource,
+  greatest(maxIf(used, at >= fromUnixTimestamp64Milli({from:Int64})), argMaxIf(used, (${FACT_ORDER}), at < fromUnixTimestamp64Milli({from:Int64}))) AS most
+FROM (
+  SELECT cluster, uid, at, ${FACT_ORDER}, resource,
+    JSONExtractFloat(fact, 'body', if(kind = 'Queue', 'admitted', 'used'), resource) AS used
+  FROM cluster_facts
+  ARRAY JOIN JSONExtractKeys(fact, 'body', if(kind = 'Queue', 'quota', 'hard')) AS resource
+  WHERE kind IN ('ResourceQuota', 'Queue') AND NOT ended AND (kind = 'Queue' OR JSONHas(fact, 'body', 'used', resource))
+)
+GROUP BY cluster, uid, resource
+HAVING min(at) < fromUnixTimestamp64Milli({from:Int64})`;
 
 /** SQL for the charges of each workload, in rows without a node, and of each node. */
 const SPENDS = `
@@ -133,10 +147,12 @@ export async function readPractices(
 ): Promise<readonly Finding[]> {
   const { ledger, practices, viewer, now, spends } = of;
   const { days, off } = practices;
-  const [pods, nodes, cluster, telemetry] = await Promise.all([
+  const from = now - days * DAY_MILLIS;
+  const [pods, nodes, cluster, grantUses, telemetry] = await Promise.all([
     readFacts<WorkloadFact>(store, PODS),
-    readFacts<InventoryFact>(store, NODES, { from: now - days * DAY_MILLIS }),
+    readFacts<InventoryFact>(store, NODES, { from }),
     readFacts<ClusterFact>(store, CLUSTER),
+    store.query<GrantUse>(GRANT_USES, { from }),
     store.query<TelemetryRow>(TELEMETRY, { day: now - DAY_MILLIS, last: now - SAMPLES_MILLIS, now }),
   ]);
   const measured = telemetry.map(({ devices, samples, profiled, ...row }) => ({
@@ -144,7 +160,10 @@ export async function readPractices(
     hasSamples: devices > 0,
     hasProfiling: samples === 0 ? undefined : profiled > 0,
   }));
-  const facts = gatherPractices({ now, days, pods, nodes, cluster, telemetry: measured, ...spends }, ledger.owners);
+  const facts = gatherPractices(
+    { now, days, pods, nodes, cluster, grantUses, telemetry: measured, ...spends },
+    ledger.owners,
+  );
   return findingsOf(facts, off).filter(
     ({ team }) => seesAll(viewer) || (team !== undefined && maySeeTeam(viewer, team)),
   );

@@ -110,6 +110,7 @@ export const GOOD_FLEET: PracticeRecords = {
   ],
   nodes: [goodNode("gpu-a"), goodNode("gpu-b")],
   cluster: GOOD_CLUSTER,
+  grantUses: [],
   workloadSpends: [
     { cluster: "test", namespace: "ml", kind: "Job", name: "train", ...spend("100") },
     { cluster: "test", namespace: "ml", kind: "Deployment", name: "chat", ...spend("60") },

@@ -1,5 +1,6 @@
 import { affectedNamespace } from "../affected.ts";
 import { createCheck } from "../check.ts";
+import { NOTHING, unusedOf, unusedText } from "../unused-grant.ts";
 import type { PracticeFacts, PracticeNamespace } from "../facts.ts";
 
 /** Namespaces that can take every GPU. */
@@ -15,6 +16,7 @@ export const namespaceWithoutQuota = createCheck(
   },
   ({ namespaces }) =>
     namespaces
+      .filter(usesGpus)
       .filter(({ quotas }) => quotas.every(({ hard }) => Object.keys(hard).length === 0))
       .map((namespace) =>
         affectedNamespace(namespace, {
@@ -53,6 +55,35 @@ export const quotaAboveCapacity = createCheck(
   },
 );
 
+/** Quotas of which most was never used. */
+export const quotaUnused = createCheck(
+  {
+    name: "quota-unused",
+    severity: "low",
+    title: "Quotas that are never used",
+    what: "A ResourceQuota grants a GPU resource, and in all of the days at most half of the grant was in use at once.",
+    why: "The planner of a cluster counts with grants. GPUs that are kept for a team that does not use them are bought twice, or missing for another team.",
+    amount: "nothing: a quota alone costs nothing",
+    fix: ({ namespace, name, value }) =>
+      `kubectl patch resourcequota ${name} --namespace ${namespace} --type merge --patch '{"spec":{"hard":{${value}}}}'`,
+  },
+  ({ namespaces }) =>
+    namespaces.flatMap((namespace) =>
+      namespace.quotas.flatMap(({ name, hard, most }) => {
+        const unused = unusedOf(hard, most);
+        if (unused.length === 0) return [];
+        const value = unused.map(({ resource, used }) => `"requests.${resource}":"${used}"`).join(",");
+        return affectedNamespace(namespace, {
+          kind: "ResourceQuota",
+          name,
+          detail: unusedText(unused),
+          value,
+          cost: NOTHING,
+        });
+      }),
+    ),
+);
+
 /** Namespaces in which a container has no default requests. */
 export const namespaceWithoutLimitRange = createCheck(
   {
@@ -73,8 +104,14 @@ spec:
       default: { memory: 32Gi }`,
   },
   ({ namespaces }) =>
-    namespaces.filter(({ limitRanges }) => limitRanges === 0).map((namespace) => affectedNamespace(namespace)),
+    namespaces
+      .filter((each) => usesGpus(each) && each.limitRanges === 0)
+      .map((namespace) => affectedNamespace(namespace)),
 );
+
+function usesGpus({ requested, cost }: PracticeNamespace): boolean {
+  return cost !== 0n || Object.keys(requested).length > 0;
+}
 
 function hardOf({ requested }: PracticeNamespace): string {
   const entries = Object.entries(requested);
