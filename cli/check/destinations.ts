@@ -6,8 +6,8 @@ import { attempt, type Finding } from "./finding.ts";
 
 const OTLP_TIMEOUT_MILLIS = 5_000;
 
-/** Checks the destinations beside the bus and the store: folders and webhooks of deliveries, and the OTLP endpoints. Nothing is sent. */
-export async function* checkDestinations({ deliveries, tracing, metrics }: Config): AsyncGenerator<Finding> {
+/** Checks the destinations beside the bus and the store: folders and webhooks of deliveries, the webhook of cards, and the OTLP endpoints. Nothing is sent. */
+export async function* checkDestinations({ deliveries, act, tracing, metrics }: Config): AsyncGenerator<Finding> {
   for (const { name, to } of deliveries) {
     for (const { name: recipient, folder, webhook } of to) {
       yield await attempt(`delivery ${name} to ${recipient}`, async () => {
@@ -17,6 +17,9 @@ export async function* checkDestinations({ deliveries, tracing, metrics }: Confi
       });
     }
   }
+  const { webhook: ofCards } = act;
+  if (ofCards !== undefined)
+    yield await attempt("cards", () => takesConnections(new URL(ofCards.url), ofCards.timeout));
   for (const [what, { otlp }] of Object.entries({ traces: tracing, metrics })) {
     if (otlp !== undefined) yield await attempt(what, () => takesConnections(new URL(otlp), OTLP_TIMEOUT_MILLIS));
   }

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { confidenceOf } from "../../domain/advice/card.ts";
-import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
+import { perMonth } from "../../domain/advice/card-json.ts";
 import type { Window } from "../../domain/advice/evidence.ts";
 import { formatAmount, sum } from "../../domain/exact/units.ts";
 import { seesAll, type Viewer } from "../access/viewer.ts";
-import { markJson } from "../advice/marks.ts";
+import { cardJson, iso, windowJson } from "../advice/stored-card-json.ts";
 import { outcomeJson } from "../advice/outcome-json.ts";
 import {
   readAdviceCard,
@@ -117,25 +116,4 @@ function totalOf(sums: readonly AdviceSum[], window: Window | undefined, withDis
 
 function sumOf({ card: { subject, kind, saving } }: StoredCard): AdviceSum {
   return { team: subject.team, kind, isDismissed: false, cards: 1, ...saving };
-}
-
-function cardJson({ card, since, mark }: StoredCard): object {
-  const { from, window, saving, ...rest } = writeCard(card);
-  return {
-    ...rest,
-    window: windowJson(window),
-    from: iso(from),
-    since: iso(since),
-    saving: { ...saving, ownerPerMonth: formatAmount(perMonth(card.saving.owner, card.window)) },
-    confidence: confidenceOf(card),
-    mark: markJson(mark),
-  };
-}
-
-function windowJson({ from, until }: Window): object {
-  return { from: iso(from), until: iso(until) };
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

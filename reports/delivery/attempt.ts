@@ -16,7 +16,7 @@ import { detailsOf, type Parcel } from "./manifest.ts";
 import { unpricedReason } from "./ready.ts";
 import { writeRecord, type Claim, type DeliveryDetails, type Occasion } from "./records.ts";
 import { periodName } from "./schedule.ts";
-import { postToWebhook } from "./webhook.ts";
+import { postingOf, postToWebhook } from "./webhook.ts";
 
 /** The dependencies of an attempt. */
 export interface AttemptContext extends MakingContext, LeaseContext {
@@ -100,7 +100,7 @@ async function makeAndSend(
     await lease.confirm();
     signal.throwIfAborted();
     if (recipient.folder !== undefined) await putIntoFolder(recipient.folder, parcel, signal);
-    else await postToWebhook(recipient.webhook!, parcel, { version: context.version, signal });
+    else await postToWebhook(recipient.webhook!, postingOf(parcel), { version: context.version, signal });
     return parcel;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
 import { Agent, request } from "undici";
 import type { ConfiguredWebhook } from "../../runtime/config/deliveries.ts";
 import { DeliveryError } from "./error.ts";
@@ -13,36 +14,68 @@ const MOST_READ_BYTES = 4_096;
 const REFUSED_ADDRESS =
   "the webhook has a link-local address, such as a metadata service: set allowLinkLocal if it is right";
 
+/** A file for a webhook. */
+export interface Posting {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** In hex. */
+  readonly sha256: string;
+  /** Returns the content from its beginning. */
+  read(): Readable;
+  /** The same for every attempt to send the same content, and different for everything else. */
+  readonly idempotencyKey: string;
+  /** Further headers. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Returns the file of a delivery for a webhook. */
+export function postingOf({ file, occasion, attempt }: Parcel): Posting {
+  const { name, mediaType, bytes, sha256, path, question } = file;
+  const period = question.span.name;
+  return {
+    name,
+    mediaType,
+    bytes,
+    sha256,
+    read: () => createReadStream(path),
+    idempotencyKey: idempotencyKey(occasion, period),
+    headers: {
+      "x-gpu-ledger-delivery": occasion.delivery,
+      "x-gpu-ledger-period": period,
+      "x-gpu-ledger-attempt": String(attempt),
+    },
+  };
+}
+
 /**
  * Posts a file to a webhook. Only a 2xx answer is success. Redirects are not followed. Fails with a {@link DeliveryError}, and if the
  * signal is aborted.
  */
 export async function postToWebhook(
   webhook: ConfiguredWebhook,
-  { file, occasion, attempt }: Parcel,
+  posting: Posting,
   { version, signal }: { readonly version: string; readonly signal: AbortSignal },
 ): Promise<void> {
   const { url, bearerToken, signingSecret, timeout, allowLinkLocal } = webhook;
   if (!allowLinkLocal && isLinkLocal(new URL(url).hostname))
     throw new DeliveryError("webhook-refused", REFUSED_ADDRESS);
   const headers: Record<string, string> = {
-    "content-type": file.mediaType,
-    "content-length": String(file.bytes),
-    "content-disposition": `attachment; filename="${file.name}"`,
-    "content-digest": `sha-256=:${Buffer.from(file.sha256, "hex").toString("base64")}:`,
+    "content-type": posting.mediaType,
+    "content-length": String(posting.bytes),
+    "content-disposition": `attachment; filename="${posting.name}"`,
+    "content-digest": `sha-256=:${Buffer.from(posting.sha256, "hex").toString("base64")}:`,
     "user-agent": `gpu-ledger/${version}`,
-    "idempotency-key": idempotencyKey(occasion, file.question.span.name),
-    "x-gpu-ledger-delivery": occasion.delivery,
-    "x-gpu-ledger-period": file.question.span.name,
-    "x-gpu-ledger-attempt": String(attempt),
+    "idempotency-key": posting.idempotencyKey,
+    ...posting.headers,
   };
   if (bearerToken !== undefined) headers["authorization"] = `Bearer ${bearerToken}`;
   if (signingSecret !== undefined)
-    headers["x-gpu-ledger-signature"] = `sha256=${await signatureOf(file.path, signingSecret)}`;
+    headers["x-gpu-ledger-signature"] = `sha256=${await signatureOf(posting.read(), signingSecret)}`;
   const connect = allowLinkLocal ? { timeout } : { timeout, lookup: lookupElsewhere };
   const dispatcher = new Agent({ connect, headersTimeout: timeout, bodyTimeout: timeout });
   const isOver = AbortSignal.timeout(timeout);
-  const body = createReadStream(file.path);
+  const body = posting.read();
   try {
     const answer = await request(url, {
       method: "POST",
@@ -82,9 +115,9 @@ export function idempotencyKey({ delivery, recipient }: Occasion, period: string
   return `${delivery}/${recipient}/${period}`;
 }
 
-async function signatureOf(path: string, secret: string): Promise<string> {
+async function signatureOf(content: Readable, secret: string): Promise<string> {
   const hmac = createHmac("sha256", secret);
-  for await (const part of createReadStream(path) as AsyncIterable<Buffer>) hmac.update(part);
+  for await (const part of content as AsyncIterable<Buffer>) hmac.update(part);
   return hmac.digest("hex");
 }
 

@@ -53,6 +53,20 @@ const dimension = z.string({ error: "a dimension" }).refine(isDimension, {
   error: `one of: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>`,
 });
 
+/** Returns the schema of an address that receives files. */
+export const webhook = (sources: ConfigSources) =>
+  z.strictObject({
+    url: secret(sources)
+      .refine((url) => isAddress(url), { error: ADDRESS })
+      .describe("The address that receives the file by POST."),
+    bearerToken: secret(sources).optional().describe("The bearer token of the request."),
+    signingSecret: secret(sources).optional().describe("Signs the file: HMAC-SHA-256."),
+    timeout: duration("1s", "10m").prefault("30s").describe("The longest time of the whole request."),
+    allowLinkLocal: flag
+      .default(false)
+      .describe("Allows a host with a link-local address, such as a metadata service of a cloud."),
+  });
+
 const recipient = (sources: ConfigSources) =>
   z
     .strictObject({
@@ -62,19 +76,7 @@ const recipient = (sources: ConfigSources) =>
         .refine((path) => isAbsolute(path), { error: FOLDER })
         .optional()
         .describe("An existing folder. All servers must see the same folder."),
-      webhook: z
-        .strictObject({
-          url: secret(sources)
-            .refine((url) => isAddress(url), { error: ADDRESS })
-            .describe("The address that receives the file by POST."),
-          bearerToken: secret(sources).optional().describe("The bearer token of the request."),
-          signingSecret: secret(sources).optional().describe("Signs the file: HMAC-SHA-256."),
-          timeout: duration("1s", "10m").prefault("30s").describe("The longest time of the whole request."),
-          allowLinkLocal: flag
-            .default(false)
-            .describe("Allows a host with a link-local address, such as a metadata service of a cloud."),
-        })
-        .optional(),
+      webhook: webhook(sources).optional(),
     })
     .refine(({ folder, webhook }) => (folder === undefined) !== (webhook === undefined), {
       error: "one of folder and webhook",
@@ -150,7 +152,7 @@ export type ConfiguredDelivery = z.output<ReturnType<typeof delivery>>;
 export type ConfiguredRecipient = ConfiguredDelivery["to"][number];
 
 /** A configured webhook. */
-export type ConfiguredWebhook = NonNullable<ConfiguredRecipient["webhook"]>;
+export type ConfiguredWebhook = z.output<ReturnType<typeof webhook>>;
 
 /** One of the {@link DELIVERED_FORMATS}. */
 export type DeliveredFormat = (typeof DELIVERED_FORMATS)[number];
@@ -183,19 +185,28 @@ function checkDeliveries(config: WrittenDeliveries, context: z.RefinementCtx): v
 
 /** Refuses webhooks of hosts that are not in the list, if there is one. `*.domain` is any host below the domain. */
 export function checkWebhookHosts(
-  config: { readonly deliveries: readonly ConfiguredDelivery[]; readonly webhookHosts?: readonly string[] | undefined },
+  config: {
+    readonly deliveries: readonly ConfiguredDelivery[];
+    readonly act: { readonly webhook?: ConfiguredWebhook | undefined };
+    readonly webhookHosts?: readonly string[] | undefined;
+  },
   context: z.RefinementCtx,
 ): void {
   const { webhookHosts: hosts } = config;
   if (hosts === undefined) return;
   const isAllowed = (host: string): boolean =>
     hosts.some((each) => (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each.toLowerCase()));
-  config.deliveries.forEach(({ to }, index) => {
-    to.forEach(({ webhook }, number) => {
-      if (webhook === undefined || isAllowed(new URL(webhook.url).hostname)) return;
-      const path = ["deliveries", index, "to", number, "webhook", "url"];
-      context.addIssue({ code: "custom", path, message: `an address of webhookHosts: ${hosts.join(", ")}` });
+  const check = (of: ConfiguredWebhook | undefined, path: PropertyKey[]): void => {
+    if (of === undefined || isAllowed(new URL(of.url).hostname)) return;
+    context.addIssue({
+      code: "custom",
+      path: [...path, "webhook", "url"],
+      message: `an address of webhookHosts: ${hosts.join(", ")}`,
     });
+  };
+  check(config.act.webhook, ["act"]);
+  config.deliveries.forEach(({ to }, index) => {
+    to.forEach((each, number) => check(each.webhook, ["deliveries", index, "to", number]));
   });
 }
 

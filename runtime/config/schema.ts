@@ -3,7 +3,7 @@ import { access } from "./access.ts";
 import { advice } from "./advice.ts";
 import { proxySignIn, signIn } from "./sign-in.ts";
 import { between } from "./between.ts";
-import { checkWebhookHosts, deliveriesCheck, deliveries } from "./deliveries.ts";
+import { checkWebhookHosts, deliveriesCheck, deliveries, webhook } from "./deliveries.ts";
 import { focus } from "./focus.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
@@ -239,6 +239,12 @@ export function createConfigSchema(sources: ConfigSources) {
       advice,
       focus,
       practices,
+      act: z
+        .strictObject({
+          webhook: webhook(sources).optional().describe("Receives cards of `gpu-ledger act --dry-run --post`."),
+        })
+        .prefault({})
+        .describe("The handing over of cards. See docs/advice.md."),
       deliveries: deliveries(sources),
       webhookHosts: list(text("a host, or *.domain"))
         .optional()
@@ -301,7 +307,7 @@ export function createConfigSchema(sources: ConfigSources) {
     .check(
       ...LEDGER_CHECKS,
       deliveriesCheck,
-      between([["deliveries"], ["webhookHosts"]], checkWebhookHosts),
+      between([["deliveries"], ["act"], ["webhookHosts"]], checkWebhookHosts),
       between([["bus"]], ({ bus: { kind, kafka } }: WithParts, context) => {
         if (kind === "kafka" && kafka === undefined)
           context.addIssue({ code: "custom", path: ["bus", "kafka"], message: "brokers, because bus.kind is kafka" });

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +10,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { ADVICE_UNTIL, CARDS, sampleAdvice } from "../support/sample-advice.ts";
 
 describe("gpu-ledger act --dry-run", () => {
@@ -81,6 +83,72 @@ describe("gpu-ledger act --dry-run", () => {
     ]);
   });
 
+  describe("--post", () => {
+    let receiver: Receiver;
+    const configured = (webhook: object): string => {
+      const { username, password } = embedded.user;
+      const of = { kind: "clickhouse", database: "act", clickhouse: { url: embedded.url, username, password } };
+      return folder.write("post.yaml", { store: of, act: { webhook } });
+    };
+    const post = (...args: readonly string[]) => folder.call(["act", "--dry-run", "--post", ...args]);
+    beforeAll(async () => {
+      receiver = await startReceiver();
+    });
+    afterAll(() => receiver.close());
+
+    it("sends each card with its file, signed, to the webhook", async () => {
+      const secrets = { bearerToken: "a-bearer-token", signingSecret: "a-signing-secret" };
+      const path = configured({ url: `${receiver.url}/cards`, ...secrets });
+      const { code, stdout } = await post("--config", path, "--card", CARDS.vision, "--card", CARDS.odd);
+      expect([code, stdout.split("\n").toSorted()]).toEqual([
+        0,
+        ["", `${CARDS.vision} posted`, `${CARDS.odd} posted`].toSorted(),
+      ]);
+      const [first, second] = receiver.posted;
+      expect(first).toMatchObject({
+        path: "/cards",
+        headers: {
+          "content-type": "application/json",
+          "content-disposition": `attachment; filename="${CARDS.vision}.json"`,
+          "idempotency-key": `card/${CARDS.vision}/${ADVICE_UNTIL}`,
+          "x-gpu-ledger-card": CARDS.vision,
+          authorization: "Bearer a-bearer-token",
+          "x-gpu-ledger-signature": `sha256=${createHmac("sha256", "a-signing-secret").update(first!.body).digest("hex")}`,
+        },
+      });
+      const { card, file } = JSON.parse(first!.body.toString()) as Record<"card" | "file", object>;
+      expect(card).toMatchObject({ id: CARDS.vision, kind: "idle-workload", saving: { owner: "168" }, mark: null });
+      expect(file).toEqual({
+        name: `${CARDS.vision}-idle-workload.sh`,
+        text: read("one", `${CARDS.vision}-idle-workload.sh`),
+      });
+      expect(JSON.parse(second!.body.toString())).toMatchObject({ card: { id: CARDS.odd }, file: null });
+    });
+
+    it("ends at the first card that the webhook refuses", async () => {
+      receiver.answers = [200, 503];
+      const path = configured({ url: receiver.url });
+      const { code, stdout, stderr } = await post("--config", path);
+      expect([code, stdout.split("\n")]).toEqual([1, [expect.stringMatching(/^\w+ posted$/), ""]]);
+      expect(stderr).toMatch(/^gpu-ledger: card \w+: the webhook answered 503\n$/);
+    });
+
+    it("needs a webhook, and a host of webhookHosts", async () => {
+      expect(await post("--config", config)).toMatchObject({
+        code: 2,
+        stderr: "gpu-ledger: --post: the configuration has no act.webhook\n",
+      });
+      const other = folder.write("other.yaml", {
+        webhookHosts: ["tickets.example.com"],
+        act: { webhook: { url: receiver.url } },
+      });
+      const { code, stderr } = await post("--config", other);
+      expect(code).toBe(2);
+      expect(stderr).toContain("act.webhook.url");
+      expect(stderr).toContain("an address of webhookHosts: tickets.example.com");
+    });
+  });
+
   it("leaves dismissed cards out", async () => {
     const mark = { what: "dismissed", at: ADVICE_UNTIL, until: undefined, who: "ada", why: "a demo" } as const;
     await writeMark(store, CARDS.vision, mark);
@@ -95,7 +163,11 @@ describe("gpu-ledger act --dry-run", () => {
     const { code, stderr } = await folder.call(["act", "--out", join(folder.path, "no"), "--config", config]);
     expect([code, stderr]).toEqual([
       2,
-      "gpu-ledger: --dry-run is required: gpu-ledger writes files, and changes nothing in a cluster\n",
+      "gpu-ledger: --dry-run is required: gpu-ledger hands over, and changes nothing in a cluster\n",
     ]);
+    expect(await folder.call(["act", "--dry-run", "--config", config])).toMatchObject({
+      code: 2,
+      stderr: "gpu-ledger: one of --out and --post is required\n",
+    });
   });
 });

@@ -183,16 +183,18 @@ describe("gpu-ledger check, of deliveries and traces", () => {
     const config = folder.write("c.yaml", {
       data: "data",
       deliveries: [{ name: "monthly", schedule: "0 6 3 * *", to }],
+      act: { webhook: { url: `${webhook.url}?token=hush` } },
       tracing: { otlp: "http://127.0.0.1:1" },
     });
     const { code, stdout } = await folder.call(["check", "--config", config]);
     expect(code).toBe(1);
-    expect(stdout.split("\n").filter((line) => /delivery|traces/.test(line))).toEqual([
+    expect(stdout.split("\n").filter((line) => /delivery|cards|traces/.test(line))).toEqual([
       `ok    delivery monthly to books: ${there} can be written`,
       expect.stringContaining("FAIL  delivery monthly to lost: the file cannot be written: the folder does not exist"),
       expect.stringContaining("FAIL  delivery monthly to file: the file cannot be written: the path is not a folder"),
       `ok    delivery monthly to chat: 127.0.0.1:${new URL(webhook.url).port} accepts connections; nothing was sent`,
       expect.stringMatching(/^FAIL {2}delivery monthly to deaf: .*ECONNREFUSED/),
+      `ok    cards: 127.0.0.1:${new URL(webhook.url).port} accepts connections; nothing was sent`,
       expect.stringMatching(/^FAIL {2}traces: .*ECONNREFUSED/),
     ]);
     expect(stdout).not.toContain("hush");
