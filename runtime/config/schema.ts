@@ -296,7 +296,7 @@ export function createConfigSchema(sources: ConfigSources) {
             .default(1)
             .describe("The same seed gives the same fleet."),
           history: duration("0s", "40d")
-            .prefault("7d")
+            .prefault("8d")
             .describe("The length of the history that the demo sends at its start."),
           listen: text("an address of this machine")
             .default("127.0.0.1")

@@ -39,7 +39,7 @@ describe("the cards of a fleet with planted waste", () => {
     const seconds = (performance.now() - begun) / 1000;
     const gpus = fleet.nodes.reduce((sum, node) => sum + node.gpus, 0);
     print(`${advice.cards.length} cards of a week of ${gpus} GPUs in ${seconds.toFixed(1)} s`);
-  }, 900_000);
+  }, 1_800_000);
   afterAll(() => store.close());
 
   it.each(Object.keys(CARD_KINDS) as CardKind[])("find %s with a precision and a recall of at least 0.9", (kind) => {
