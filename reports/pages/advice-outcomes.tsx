@@ -1,13 +1,11 @@
 import type { VNode } from "preact";
 import { VERDICTS } from "../../domain/advice/came-true.ts";
-import { CARD_KINDS } from "../../domain/advice/card.ts";
 import { counted } from "../../domain/advice/rule.ts";
 import { formatAmount, sum, type Money as Amount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
-import { subjectText } from "../advice/text.ts";
 import { readCameTrue, type CameTrue } from "../read/came-true.ts";
 import { Money } from "./parts/money.tsx";
-import { cardAddress } from "./parts/cards.tsx";
+import { CardLink } from "./parts/cards.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
 
@@ -81,13 +79,7 @@ function OutcomesTable({ outcomes, currency }: OutcomesProps): VNode {
       columns={[
         {
           head: "card",
-          cell: ({ card }) => (
-            <>
-              <a href={cardAddress(card.id)}>{CARD_KINDS[card.kind]}</a>
-              <br />
-              <bdi class="quiet">{subjectText(card)}</bdi>
-            </>
-          ),
+          cell: ({ card }) => <CardLink card={card} />,
         },
         { head: "team", cell: ({ card }) => <bdi>{card.subject.team}</bdi> },
         {

@@ -1,15 +1,13 @@
-import { weekHourOf } from "../../../domain/advice/week-hours.ts";
 import { NO_ENERGY, type UsageClaim, type UsageSegment } from "../../../domain/allocation/segment.ts";
 import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import { modelMemoryMiB } from "../../../domain/gpu-model/names.ts";
 import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
 import { migProductOf } from "../../../domain/share/mig-product.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import { teamOf } from "../../../domain/owner/owners.ts";
-import { subjectOf } from "../charge/charge-node.ts";
 import type { NodePrices } from "../charge/node-prices.ts";
-import type { HolderChange, HolderMatch, OtherGpus, PaidChange, SmallerPart } from "../../../runtime/config/what-if.ts";
+import type { HolderChange, OtherGpus, PaidChange, SmallerPart } from "../../../runtime/config/what-if.ts";
 import type { LeftBecause } from "./left.ts";
+import { isMeant, wantedBy } from "./wanted.ts";
 
 /** A change of the past, prepared for the usage of many nodes and hours. */
 export interface AppliedChanges {
@@ -265,46 +263,6 @@ function isPriced(
     .pieces(of, segment.fromMillis, segment.untilMillis)
     .every(({ price }) => price !== undefined && (price.entry.per === "gpu-hour" || nodeGpus !== undefined));
 }
-
-/** A change of holders, with the names that it asks for. */
-interface Wanted {
-  readonly change: HolderChange;
-  readonly names: readonly (readonly [HolderField, NonNullable<HolderMatch["names"][HolderField]>])[];
-}
-
-type HolderField = keyof HolderMatch["names"];
-
-function wantedBy(change: HolderChange): Wanted {
-  const entries = Object.entries(change.where.names) as [HolderField, Wanted["names"][number][1] | undefined][];
-  return { change, names: entries.flatMap(([field, pattern]) => (pattern === undefined ? [] : [[field, pattern]])) };
-}
-
-function isMeant({ change: { where }, names }: Wanted, hour: UsageHour, index: number, owners: OwnerRules): boolean {
-  const { from, until, hours } = where;
-  const { fromMillis, untilMillis } = hour.segment;
-  if (fromMillis < from || untilMillis > until) return false;
-  if (hours !== undefined && !hours.has(weekHourOf(fromMillis))) return false;
-  return names.every(([field, pattern]) => pattern.fits(FIELDS[field](hour, index, owners)));
-}
-
-/** The value of each field of a holder on a GPU. */
-const FIELDS: Readonly<Record<HolderField, (hour: UsageHour, index: number, owners: OwnerRules) => string>> = {
-  cluster: ({ cluster }) => cluster,
-  node: ({ node }) => node,
-  team: ({ holders, machine, segment }, index, owners) =>
-    teamOf(owners, subjectOf(holders[index]!, machine), segment.fromMillis).value,
-  namespace: ({ holders }, index) => holders[index]!.namespace,
-  workload: ({ holders }, index) => holders[index]!.workload,
-  kind: ({ holders }, index) => holders[index]!.workloadKind,
-  type: ({ holders }, index) => holders[index]!.type,
-  pod: ({ holders }, index) => holders[index]!.name,
-  stage: ({ segment }, index) => segment.claims[index]!.stage,
-  queue: ({ holders }, index) => holders[index]!.queue,
-  gpu: ({ gpuKey }) => gpuKey,
-  pool: ({ machine }) => machine.pool ?? "",
-  model: ({ segment }) => segment.gpu.model ?? "",
-  instanceType: ({ machine }) => machine.instanceType ?? "",
-};
 
 function millisOf({ fromMillis, untilMillis }: UsageSegment): number {
   return untilMillis - fromMillis;

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { CARD_KINDS, confidenceOf } from "../../../domain/advice/card.ts";
+import { CARD_KINDS, confidenceOf, type Card } from "../../../domain/advice/card.ts";
 import { perMonth } from "../../../domain/advice/card-json.ts";
 import { formatAmount, type Money as Amount } from "../../../domain/exact/units.ts";
 import { momentText } from "../../../domain/time.ts";
@@ -23,13 +23,7 @@ export function CardsTable({ caption, cards, currency, withTeams = true }: Cards
       columns={[
         {
           head: "card",
-          cell: ({ card }) => (
-            <>
-              <a href={cardAddress(card.id)}>{CARD_KINDS[card.kind]}</a>
-              <br />
-              <bdi class="quiet">{subjectText(card)}</bdi>
-            </>
-          ),
+          cell: ({ card }) => <CardLink card={card} />,
         },
         saving("owner", ({ card }) => card.saving.owner),
         saving("owner, per month", ({ card }) => perMonth(card.saving.owner, card.window)),
@@ -57,4 +51,15 @@ interface CardsTableProps {
 /** Returns the address of a card's page. */
 export function cardAddress(id: string): string {
   return address("/advice/card", { id });
+}
+
+/** A card's kind, which links to its page, above its subject. */
+export function CardLink({ card }: { readonly card: Card }): VNode {
+  return (
+    <>
+      <a href={cardAddress(card.id)}>{CARD_KINDS[card.kind]}</a>
+      <br />
+      <bdi class="quiet">{subjectText(card)}</bdi>
+    </>
+  );
 }
