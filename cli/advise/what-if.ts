@@ -4,10 +4,11 @@ import { readBook } from "../../domain/price/read.ts";
 import { createNodePrices } from "../../processors/ledger/charge/node-prices.ts";
 import { prepareChanges } from "../../processors/ledger/what-if/apply.ts";
 import { nodesToRemove } from "../../processors/ledger/what-if/fewer-nodes.ts";
+import { planPacking } from "../../processors/ledger/what-if/pack.ts";
 import type { Span } from "../../reports/question/span.ts";
 import { ledgerOf, writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
-import { readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
+import { isNodeChange, readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
 import { describeProblem, type FileProblem } from "../../runtime/config/yaml.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
@@ -31,13 +32,17 @@ export async function compareBills(
   const { span, by, format, write } = asked;
   const ledger = ledgerOf(config);
   const other = otherLedger(ledger, config, whatIf, path);
-  const ofNodes = whatIf.changes.filter((change) => change.what === "remove");
-  const ofHolders = whatIf.changes.filter((change) => change.what !== "remove");
-  const changes = prepareChanges(ofHolders, {
+  const ofNodes = whatIf.changes.filter(isNodeChange);
+  const removals = ofNodes.filter(({ what }) => what === "remove");
+  const isRemoved = await nodesToRemove(store, removals, span);
+  const packs = ofNodes.filter(({ what }) => what === "pack");
+  const ofUsage = whatIf.changes.filter((change) => !isNodeChange(change));
+  const changes = prepareChanges(ofUsage, {
     owners: ledger.owners,
     prices: createNodePrices(other.book),
     freedLeave: whatIf.freed === "leave",
-    isRemoved: await nodesToRemove(store, ofNodes, span),
+    isRemoved,
+    packed: await planPacking(store, packs, { span, isRemoved }),
   });
   const bills = [
     { rules: ledger, policy: ledger.policies[0] },

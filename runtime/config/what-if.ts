@@ -106,7 +106,7 @@ const gpus = z.strictObject({
 });
 
 const FORM =
-  "one of { release }, { resize, to: { mig } | { fraction } }, { move, to: { model } }, { remove, nodes }, { pay, as }";
+  "one of { release }, { resize, to: { mig } | { fraction } }, { move, to: { model } }, { remove, nodes }, { pack, nodes }, { pay, as }";
 
 const change = z.union(
   [
@@ -118,6 +118,9 @@ const change = z.union(
       .strictObject({ remove: nodes, nodes: whole(1, 100_000) })
       .transform((of) => ({ what: "remove", where: of.remove, nodes: of.nodes }) as const),
     z
+      .strictObject({ pack: nodes, nodes: whole(1, 100_000) })
+      .transform((of) => ({ what: "pack", where: of.pack, nodes: of.nodes }) as const),
+    z
       .strictObject({ pay: nodes, as: capacityType })
       .transform((of) => ({ what: "pay", where: of.pay, as: of.as }) as const),
     z.strictObject({ move: where, to: gpus }).transform((of) => ({ what: "move", where: of.move, to: of.to }) as const),
@@ -126,7 +129,7 @@ const change = z.union(
 );
 
 /** Changes of nodes do not stand in the way of others. */
-const OF_NODES: Readonly<Record<string, string>> = { remove: "remove", pay: "pay" };
+const OF_NODES: Readonly<Record<string, string>> = { remove: "remove", pack: "pack", pay: "pay" };
 
 /** The schema of a change of the past. An empty file changes nothing. */
 const whatIf = z.strictObject({
@@ -149,10 +152,13 @@ const whatIf = z.strictObject({
 export type WhatIf = z.output<typeof whatIf>;
 
 /** One change of the past. */
-type Change = WhatIf["changes"][number];
+export type Change = WhatIf["changes"][number];
 
-/** Fewer nodes: of those that match, the ones with the least held GPU-time. */
-export type NodeChange = Change & { readonly what: "remove" };
+/**
+ * Fewer nodes, of those that match the ones with the least held GPU-time. Nodes that are removed leave while nobody holds them; nodes that are
+ * packed leave because their pods would have been on other nodes.
+ */
+export type NodeChange = Change & { readonly what: "remove" | "pack" };
 
 /** Nodes that would have been paid for in another way. */
 export type PaidChange = Change & { readonly what: "pay" };
@@ -168,6 +174,11 @@ export type SmallerPart = (Change & { readonly what: "resize" })["to"];
 
 /** The GPUs that a holder would have held instead of each of its GPUs. */
 export type OtherGpus = (Change & { readonly what: "move" })["to"];
+
+/** Returns true for a change that makes nodes leave. */
+export function isNodeChange(of: Change): of is NodeChange {
+  return of.what === "remove" || of.what === "pack";
+}
 
 /** Reads a change of the past from the YAML text of a file. Returns the change, or all problems. */
 export function readWhatIf(

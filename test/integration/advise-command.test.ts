@@ -58,6 +58,30 @@ const WITH_FREE_NODES = {
   ],
 };
 
+/** The same beside two nodes of two L4 with one pod each: 4 GPUs × 4 h × 0.80 = 12.80 more, 41.60 in all. */
+const WITH_HALF_NODES = {
+  ...SCENARIO,
+  nodes: [
+    ...SCENARIO.nodes,
+    { name: "gpu-d", model: "NVIDIA-L4", gpus: 2, pool: "small" },
+    { name: "gpu-e", model: "NVIDIA-L4", gpus: 2, pool: "small" },
+  ],
+  pods: [
+    ...SCENARIO.pods,
+    { name: "serve-0", namespace: "nlp", node: "gpu-d", holds: { gpus: 1 }, devices: [0], activity: 0.5 },
+    {
+      name: "serve-1",
+      namespace: "nlp",
+      node: "gpu-e",
+      holds: { gpus: 1 },
+      devices: [1],
+      activity: 0.5,
+      scheduled: "2026-03-01T01:30:00Z",
+      finished: "2026-03-01T03:00:00Z",
+    },
+  ],
+};
+
 interface Compared {
   readonly was: { readonly total: string; readonly free: string };
   readonly otherwise: { readonly total: string; readonly free: string; readonly unpricedGpuHours: string };
@@ -75,15 +99,18 @@ describe("gpu-ledger advise --what-if", () => {
   const embedded = sharedStore();
   let folder: CommandFolder;
   let config: string;
-  let stores: readonly StoreClient[];
+  const stores: StoreClient[] = [];
   let files = 0;
 
   beforeAll(async () => {
     folder = createCommandFolder();
     config = configOf("advise");
-    stores = [await createTestDatabase("advise"), await createTestDatabase("advise_nodes")];
-    await playAs(stores[0]!, "prod", readScenario(JSON.stringify(SCENARIO), "the test"));
-    await playAs(stores[1]!, "prod", readScenario(JSON.stringify(WITH_FREE_NODES), "the test"));
+    const scenarios = { advise: SCENARIO, advise_nodes: WITH_FREE_NODES, advise_packed: WITH_HALF_NODES };
+    for (const [database, scenario] of Object.entries(scenarios)) {
+      const store = await createTestDatabase(database);
+      stores.push(store);
+      await playAs(store, "prod", readScenario(JSON.stringify(scenario), "the test"));
+    }
   }, 120_000);
   afterAll(async () => {
     for (const store of stores) await store.close();
@@ -170,6 +197,27 @@ describe("gpu-ledger advise --what-if", () => {
       changes: [{ release: { namespace: "*" } }, { remove: { model: "*A100*" }, nodes: 1 }],
     });
     expect(empty.otherwise.total).toBe("6.4");
+  });
+
+  it("charges nodes without those whose pods have room on others", async () => {
+    const ofNodes = (change: object) => compared(change, "--config", configOf("advise_packed"));
+    expect((await ofNodes({})).otherwise.total).toBe("41.6");
+    // gpu-e leaves: 2 GPUs × 4 h × 0.80 = 6.40, all unallocated. Its pod pays for 1.5 h, as before.
+    const one = await ofNodes({ changes: [{ pack: { pool: "small" }, nodes: 1 }] });
+    expect(one).toMatchObject({ otherwise: { total: "35.2" }, changedGpuHours: 8 });
+    expect(one.left).toEqual({});
+    expect(costs(one)["nlp"]).toBe(one.lines.find(({ team }) => team === "nlp")!.was.cost);
+    // No node has room for the pod of gpu-d. The 2 h that gpu-e's pod takes on gpu-d are not counted again.
+    const two = await ofNodes({ changes: [{ pack: { pool: "small" }, nodes: 2 }] });
+    expect(two).toMatchObject({ otherwise: { total: "35.2" }, changedGpuHours: 8, left: { room: 6 } });
+    const removed = await ofNodes({
+      changes: [
+        { remove: { node: "gpu-d" }, nodes: 1 },
+        { pack: { node: "gpu-e" }, nodes: 1 },
+      ],
+    });
+    // A node that is removed, and stays while it is held, takes no pods.
+    expect(removed).toMatchObject({ otherwise: { total: "41.6" }, left: { held: 8, room: 8 } });
   });
 
   it.each([

@@ -7,6 +7,8 @@ import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import type { NodePrices } from "../charge/node-prices.ts";
 import type { HolderChange, OtherGpus, PaidChange, SmallerPart } from "../../../runtime/config/what-if.ts";
 import type { LeftBecause } from "./left.ts";
+import { isNode } from "./node-match.ts";
+import type { PackedNodes } from "./pack.ts";
 import { isMeant, wantedBy } from "./wanted.ts";
 
 /** A change of the past, prepared for the usage of many nodes and hours. */
@@ -31,6 +33,8 @@ export interface ChangeRules {
   readonly freedLeave: boolean;
   /** Returns true for a node that leaves the fleet for the hours in which nobody holds any of its GPUs. */
   readonly isRemoved: (cluster: string, node: string) => boolean;
+  /** The effect of packing pods onto fewer nodes; absent if no change packs any. */
+  readonly packed?: PackedNodes;
 }
 
 const PPM = 1_000_000n;
@@ -80,6 +84,11 @@ export function prepareChanges(changes: readonly UsageChange[], rules: ChangeRul
       const others: (readonly UsageHour[])[] = [];
       const before = changedMillis;
       for (const metered of hours) {
+        if (rules.packed?.leaves(metered) === true) {
+          changedMillis += millisOf(metered.segment);
+          continue;
+        }
+        if (rules.packed?.stays(metered) === true) leave("room", metered);
         const hour = pays.length === 0 ? metered : paidHour(metered, pays);
         if (hour !== metered) changedMillis += millisOf(hour.segment);
         const ofClaims = hour.segment.claims.map((_, index) => changeOf(hour, index));
@@ -113,16 +122,7 @@ const PAID = new WeakMap<UsageMachine, Map<string, UsageMachine>>();
 /** Returns a row as its node would have been paid for; the row itself if no change is for the node. */
 function paidHour(hour: UsageHour, pays: readonly PaidChange[]): UsageHour {
   const { cluster, node, machine, segment } = hour;
-  const values = {
-    cluster,
-    node,
-    pool: machine.pool ?? "",
-    model: segment.gpu.model ?? "",
-    instanceType: machine.instanceType ?? "",
-  };
-  const pay = pays.find(({ where: { names } }) =>
-    Object.entries(names).every(([field, pattern]) => pattern?.fits(values[field as keyof typeof values]) ?? true),
-  );
+  const pay = pays.find(({ where }) => isNode(where, { cluster, node, machine, gpu: segment.gpu }));
   if (pay === undefined || pay.as === machine.capacityType) return hour;
   const ofMachine = PAID.get(machine) ?? new Map<string, UsageMachine>();
   PAID.set(machine, ofMachine);

@@ -2,6 +2,7 @@ import type { UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import type { NodeChange } from "../../../runtime/config/what-if.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { isNode, nodeKey } from "./node-match.ts";
 
 /** Selects each node of a span, the one with the least held GPU-time first, with its last machine and GPU. */
 const NODES = `
@@ -22,7 +23,6 @@ export async function nodesToRemove(
   { from, until }: { readonly from: number; readonly until: number },
 ): Promise<(cluster: string, node: string) => boolean> {
   const removed = new Set<string>();
-  const keyOf = (cluster: string, node: string): string => JSON.stringify([cluster, node]);
   if (changes.length === 0) return () => false;
   const nodes = await store.query<{ cluster: string; node: string; machine: string; gpu: string }>(NODES, {
     from,
@@ -30,14 +30,10 @@ export async function nodesToRemove(
   });
   for (const { where, nodes: count } of changes) {
     const fitting = nodes.filter(({ cluster, node, machine, gpu }) => {
-      const { pool = "", instanceType = "" } = JSON.parse(machine) as UsageMachine;
-      const { model = "" } = JSON.parse(gpu) as GpuAt;
-      const values = { cluster, node, pool, instanceType, model };
-      return Object.entries(where.names).every(
-        ([field, pattern]) => pattern?.fits(values[field as keyof typeof values]) ?? true,
-      );
+      const of = { machine: JSON.parse(machine) as UsageMachine, gpu: JSON.parse(gpu) as GpuAt };
+      return isNode(where, { cluster, node, ...of });
     });
-    for (const { cluster, node } of fitting.slice(0, count)) removed.add(keyOf(cluster, node));
+    for (const { cluster, node } of fitting.slice(0, count)) removed.add(nodeKey(cluster, node));
   }
-  return (cluster, node) => removed.has(keyOf(cluster, node));
+  return (cluster, node) => removed.has(nodeKey(cluster, node));
 }
