@@ -10,6 +10,7 @@ export const CARD_KINDS = {
   "fewer-replicas": "Fewer replicas are enough",
   "off-hours": "Idle at night or on weekends",
   "empty-nodes": "Nodes that nobody holds",
+  "pack-nodes": "Nodes that could be emptied",
   spot: "A training that can restart pays on demand",
   commitment: "Steady nodes that are paid on demand",
   "waiting-gang": "Pods that hold GPUs while their gang waits",
@@ -31,6 +32,14 @@ export interface CardSubject extends WorkloadName {
 
 /** A change of the past, as a file of `gpu-ledger advise --what-if` has it. */
 export type WrittenChange = Readonly<Record<string, unknown>>;
+
+/** Returns the nodes that changes of nodes name. */
+export function namedNodes(changes: readonly WrittenChange[]): readonly string[] {
+  return changes.flatMap(({ remove, pack, pay }) => {
+    const of = (remove ?? pack ?? pay) as { readonly node: readonly string[] } | undefined;
+    return of?.node ?? [];
+  });
+}
 
 /** A figure of the evidence. `value` is text for people: `97.2 %`, `3.1 of 80 GiB`. */
 export interface Figure {

@@ -1,5 +1,6 @@
 import type { UsageMachine } from "../allocation/usage-hour.ts";
 import type { CardSubject, Figure } from "./card.ts";
+import type { NodeTime } from "./packing/node-time.ts";
 
 /** A GPU as prices see it. */
 interface GpuOfNode {
@@ -17,7 +18,8 @@ export interface NodeGroup {
   readonly model: string;
   readonly instanceType: string;
   readonly capacityType: string;
-  readonly nodes: number;
+  /** In the order of their names. */
+  readonly nodes: readonly NodeTime[];
   /** The names of the nodes that were there for the whole window, could be used, and had no holder. */
   readonly free: readonly string[];
   /** The nodes that were there for the whole window, with the part of their GPU-time that was held. */

@@ -1,4 +1,4 @@
-import { CARD_KINDS, confidenceOf, type Card } from "../../domain/advice/card.ts";
+import { CARD_KINDS, confidenceOf, namedNodes, type Card } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
 import { counted } from "../../domain/advice/rule.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
@@ -41,8 +41,7 @@ const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 
 function namesOf({ subject, changes }: Card): readonly string[] {
   const { namespace, kind, workload } = subject;
-  if (workload !== "") return [namespace, kind, workload];
-  return changes.flatMap(({ remove }) => (remove as { readonly node: readonly string[] } | undefined)?.node ?? []);
+  return workload === "" ? namedNodes(changes) : [namespace, kind, workload];
 }
 
 function commentOf(card: Card): readonly string[] {

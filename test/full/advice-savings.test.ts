@@ -60,6 +60,8 @@ const CASES: readonly (readonly [CardKind, string, string, string])[] = [
   ["off-hours", "nights", "126", "5 nights of 8 h, less 1 h: 35 h × 3.60"],
   ["empty-nodes", "free-a100", "2419.2", "2 nodes × 2 GPUs × 168 h × 3.60"],
   ["empty-nodes", "free-l4", "134.4", "168 h × 0.80"],
+  ["pack-nodes", "half-held", "1209.6", "the pod of one of 3 nodes fits on another: 2 GPUs × 168 h × 3.60"],
+  ["pack-nodes", "one-after-other", "134.4", "two pods that never ran at once need one of 2 nodes: 168 h × 0.80"],
   ["spot", "restartable", "369.6", "168 h × (3.60 − 1.40)"],
   ["spot", "four-restartable", "1478.4", "2 pods × 2 GPUs × 168 h × (3.60 − 1.40)"],
   ["commitment", "one-node", "900.48", "2 GPUs × 168 h × (6.88 − 4.20)"],
@@ -129,6 +131,35 @@ const POOLS: readonly (readonly [pool: string, nodes: number, gpus: number, of: 
   ["two-nodes", 2, 2, H100, true],
 ];
 
+/** Nodes of pools with trainings on some of their GPUs: each node by its pod's slots and hours. */
+const PACKED: readonly (readonly [
+  pool: string,
+  gpus: number,
+  of: typeof A100,
+  pods: readonly Pick<PlantedPod, "slots" | "fromHour" | "untilHour">[],
+])[] = [
+  ["half-held", 2, A100, [{ slots: [0] }, { slots: [1] }, { slots: [0] }]],
+  [
+    "one-after-other",
+    1,
+    L4,
+    [
+      { slots: [0], untilHour: 100 },
+      { slots: [0], fromHour: 100 },
+    ],
+  ],
+  // The pods run at once and need both nodes.
+  [
+    "full",
+    1,
+    L4,
+    [
+      { slots: [0], untilHour: 101 },
+      { slots: [0], fromHour: 100 },
+    ],
+  ],
+];
+
 describe("the saving of a card", () => {
   let store: StoreClient;
   let cards: readonly Card[];
@@ -164,6 +195,19 @@ describe("the saving of a card", () => {
         const pod = { name: `busy-${pool}-${index}`, node, slots: [0, 1], activity: always(1), memoryMiB: 70_000 };
         if (isHeld) workloads.push({ namespace: "busy", kind: "Job", name: pod.name, type: "training", pods: [pod] });
       }
+    for (const [pool, gpus, of, pods] of PACKED)
+      pods.forEach((held, index) => {
+        const node = { name: `${pool}-${index}`, ...of, gpus, pool };
+        nodes.push(node);
+        const pod = {
+          name: `works-${pool}-${index}`,
+          node,
+          activity: always(1),
+          memoryMiB: of.memoryMiB * 0.9,
+          ...held,
+        };
+        workloads.push({ namespace: "busy", kind: "Job", name: pod.name, type: "training", pods: [pod] });
+      });
     store = await createTestDatabase("advice_savings");
     await plantHours(store, { cluster: "prod", start: START, hours: HOURS, nodes, workloads });
     ({ cards } = await makeCards(store, ledgerOf(CONFIG), { window: WINDOW, advice: CONFIG.advice }));

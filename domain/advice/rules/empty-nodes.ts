@@ -18,7 +18,7 @@ export function emptyNodes(
       from: window.from,
       changes: [{ remove: { cluster, node: leaving }, nodes: leaving.length }],
       figures: [
-        { name: "Without a holder in the window", value: `${group.free.length} of ${counted(nodes, "node")}` },
+        { name: "Without a holder in the window", value: `${group.free.length} of ${counted(nodes.length, "node")}` },
         ...figuresOfNodes(group),
         { name: "Kept as spare", value: String(Math.min(spare, group.free.length)) },
       ],

@@ -1,19 +1,28 @@
 import { createHash } from "node:crypto";
-import type { Card, CardHours, CardKind, Proposal, Refusal } from "../../../domain/advice/card.ts";
+import {
+  namedNodes,
+  type Card,
+  type CardHours,
+  type CardKind,
+  type Proposal,
+  type Refusal,
+} from "../../../domain/advice/card.ts";
 import type { HourEvidence, Window, WorkloadEvidence } from "../../../domain/advice/evidence.ts";
 import { devicesOf } from "../../../domain/advice/evidence.ts";
 import { judge } from "../../../domain/advice/rules.ts";
 import type { AdviceRules } from "../../../domain/advice/rule.ts";
 import { commitment } from "../../../domain/advice/rules/commitment.ts";
 import { emptyNodes } from "../../../domain/advice/rules/empty-nodes.ts";
+import { nodesToPack } from "../../../domain/advice/rules/pack-nodes.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import type { ConfiguredAdvice } from "../../../runtime/config/advice.ts";
 import type { Ledger } from "../../../runtime/config/ledger.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { clustersWithUsage } from "../metering/clusters.ts";
 import { createCheaperShapes, isCheaperReserved } from "./cheapest.ts";
 import { readEvidence } from "./read-evidence.ts";
-import { namedNodes, priceProposals, type Priced } from "./savings.ts";
+import { priceProposals, type Priced } from "./savings.ts";
 
 /** The cards of a window, and how many workloads had a reason against a card. */
 export interface Advice {
@@ -38,7 +47,7 @@ export async function makeCards(
   const refusals: Partial<Record<Refusal, number>> = {};
   const refuse = (because: Refusal): void => void (refusals[because] = (refusals[because] ?? 0) + 1);
   let workloads = 0;
-  for (const cluster of await clustersOf(store, window)) {
+  for (const cluster of await clustersWithUsage(store, window)) {
     const ofCluster = await readEvidence(store, cluster, { window, owners: ledger.owners });
     workloads += ofCluster.workloads.length;
     const { coverage, headroom, minReplicas, spareNodes } = advice;
@@ -54,14 +63,21 @@ export async function makeCards(
       for (const proposal of judged.proposals) byWorkload.set(proposal, workload);
       judged.refusals.forEach(refuse);
     }
-    const ofNodes = ofCluster.groups.flatMap((group) => [
+    const { groups, hours } = ofCluster;
+    const packed = groups.flatMap((group) => nodesToPack(group, { window, spare: spareNodes, hours }));
+    const packings = new Map(packed.map(({ proposal, packing }) => [proposal, packing]));
+    const ofNodes = groups.flatMap((group) => [
       ...emptyNodes(group, { window, spare: spareNodes }),
       ...(isCheaperReserved(prices, group, window) ? commitment(group, window) : []),
     ]);
-    const proposals = [...byWorkload.keys(), ...ofNodes];
+    const proposals = [...byWorkload.keys(), ...ofNodes, ...packings.keys()];
     const priced = await priceProposals(store, cluster, window, {
       proposals,
-      nodes: nodesOf(byWorkload.values(), ofNodes),
+      nodes: nodesOf(byWorkload.values(), [
+        ...ofNodes.flatMap(({ changes }) => namedNodes(changes)),
+        ...packed.flatMap(({ packing }) => packing.nodes),
+      ]),
+      packings,
       rules: ledger,
       policy: ledger.policies[0],
     });
@@ -80,9 +96,9 @@ export async function makeCards(
   return { window, cards: cards.toSorted(byMoney), workloads, refusals };
 }
 
-/** Returns the nodes that proposals are about, sorted: of the workloads, and of the nodes that leave or are paid for in another way. */
-function nodesOf(workloads: Iterable<WorkloadEvidence>, ofNodes: readonly Proposal[]): readonly string[] {
-  const names = new Set<string>(ofNodes.flatMap(({ changes }) => namedNodes(changes)));
+/** Returns the nodes of workloads and other nodes, sorted, each once. */
+function nodesOf(workloads: Iterable<WorkloadEvidence>, others: readonly string[]): readonly string[] {
+  const names = new Set<string>(others);
   for (const workload of workloads) for (const { node } of devicesOf(workload)) names.add(node);
   return [...names].toSorted();
 }
@@ -160,17 +176,6 @@ function byMoney(one: Card, other: Card): number {
   const [a, b] = [one.saving.owner, other.saving.owner];
   if (a !== b) return a > b ? -1 : 1;
   return one.id < other.id ? -1 : Number(one.id > other.id);
-}
-
-/** Returns the clusters with published usage in a window. */
-async function clustersOf(store: StoreClient, { from, until }: Window): Promise<readonly string[]> {
-  const rows = await store.query<{ cluster: string }>(
-    `SELECT DISTINCT toString(cluster) AS cluster FROM runs
-     WHERE kind = 'usage' AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
-     ORDER BY cluster`,
-    { from: from / 1000, until: until / 1000 },
-  );
-  return rows.map(({ cluster }) => cluster);
 }
 
 /** Returns the window of the last whole days in UTC before a time, milliseconds since the epoch. */

@@ -1,5 +1,7 @@
 import type { Window } from "../../../domain/advice/evidence.ts";
 import type { GpuShape } from "../../../domain/advice/rule.ts";
+import type { HourSet } from "../../../domain/advice/packing/hour-set.ts";
+import { createNodeTimes, hourNumber, type NodeTime } from "../../../domain/advice/packing/node-time.ts";
 import type { NodeGroup } from "../../../domain/advice/node-group.ts";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
@@ -10,48 +12,56 @@ import { HOUR_MILLIS } from "../../../domain/time.ts";
 /** The nodes of a cluster in a window, while their usage is read. */
 export interface NodeSums {
   add(row: UsageHour): void;
+  /** The hours of the window for which the cluster has usage. */
+  readonly hours: HourSet;
   /** Returns the groups of equal nodes, and the kinds of GPUs, each in a fixed order. */
   groups(owners: OwnerRules): readonly NodeGroup[];
   shapes(): readonly GpuShape[];
 }
 
 interface NodeOfGroup {
-  readonly hour: UsageHour;
   readonly hours: Set<number>;
   isHeld: boolean;
-  existsMillis: number;
-  heldMillis: number;
 }
 
 /** Creates the sums of the nodes of a cluster. */
 export function createNodeSums(window: Window): NodeSums {
   const nodes = new Map<string, NodeOfGroup>();
+  const times = createNodeTimes(window);
   return {
-    add: (row) => addNode(nodes, row, window),
-    groups: (owners) => groupsOf(nodes, window, owners),
-    shapes: () => shapesOf(nodes),
+    add(row) {
+      addNode(nodes, row, window);
+      times.add(row);
+    },
+    hours: times.hours,
+    groups: (owners) => groupsOf(nodes, times.nodes, window, owners),
+    shapes: () => shapesOf(times.nodes),
   };
 }
 
 function addNode(nodes: Map<string, NodeOfGroup>, row: UsageHour, window: Window): void {
   const known = nodes.get(row.node);
-  const sums = known ?? { hour: row, hours: new Set<number>(), isHeld: false, existsMillis: 0, heldMillis: 0 };
-  const millis = row.segment.untilMillis - row.segment.fromMillis;
-  sums.existsMillis += millis;
-  if (row.holders.length > 0) sums.heldMillis += millis;
+  const sums = known ?? { hours: new Set<number>(), isHeld: false };
   if (known === undefined) nodes.set(row.node, sums);
   sums.hours.add(hourNumber(row, window));
   // A node that cannot be used is not one that nobody needs.
   if (row.holders.length > 0 || row.segment.unavailableBecause !== "" || row.segment.isCordoned) sums.isHeld = true;
 }
 
-function groupsOf(nodes: ReadonlyMap<string, NodeOfGroup>, window: Window, owners: OwnerRules): readonly NodeGroup[] {
+function groupsOf(
+  nodes: ReadonlyMap<string, NodeOfGroup>,
+  times: ReadonlyMap<string, NodeTime>,
+  window: Window,
+  owners: OwnerRules,
+): readonly NodeGroup[] {
   const hours = (window.until - window.from) / HOUR_MILLIS;
   const groups = new Map<
     string,
-    NodeGroup & { nodes: number; free: string[]; steady: NodeGroup["steady"][number][] }
+    NodeGroup & { nodes: NodeTime[]; free: string[]; steady: NodeGroup["steady"][number][] }
   >();
-  for (const [node, { hour, hours: seen, isHeld, existsMillis, heldMillis }] of [...nodes].toSorted(byKey)) {
+  for (const [node, time] of [...times].toSorted(byKey)) {
+    const { row: hour, existsMillis, heldMillis } = time;
+    const { hours: seen, isHeld } = nodes.get(node)!;
     const { pool = "", instanceType = "", capacityType = "" } = hour.machine;
     const { model = "" } = hour.segment.gpu;
     const key = JSON.stringify([pool, model, instanceType, capacityType]);
@@ -62,14 +72,14 @@ function groupsOf(nodes: ReadonlyMap<string, NodeOfGroup>, window: Window, owner
       model,
       instanceType,
       capacityType,
-      nodes: 0,
+      nodes: [],
       free: [],
       steady: [],
       like: { cluster: hour.cluster, node, slot: hour.slot, model, machine: hour.machine },
       team,
     };
     groups.set(key, group);
-    group.nodes += 1;
+    group.nodes.push(time);
     if (seen.size !== hours) continue;
     if (!isHeld) group.free.push(node);
     group.steady.push({ node, held: heldMillis / existsMillis });
@@ -83,9 +93,9 @@ function poolTeam(owners: OwnerRules, pool: string, at: number): string {
   return pool === "" || rule === "" ? PLATFORM : value;
 }
 
-function shapesOf(nodes: ReadonlyMap<string, NodeOfGroup>): readonly GpuShape[] {
+function shapesOf(nodes: ReadonlyMap<string, NodeTime>): readonly GpuShape[] {
   const shapes = new Map<string, GpuShape>();
-  for (const { hour } of nodes.values()) {
+  for (const { row: hour } of nodes.values()) {
     const { instanceType, region, pool, capacityType, delivered } = hour.machine;
     const { model = "" } = hour.segment.gpu;
     if (model === "") continue;
@@ -94,11 +104,6 @@ function shapesOf(nodes: ReadonlyMap<string, NodeOfGroup>): readonly GpuShape[] 
     shapes.set(JSON.stringify(shape), shape);
   }
   return [...shapes].toSorted(byKey).map(([, shape]) => shape);
-}
-
-/** Returns the number of the hour of a row in a window. */
-export function hourNumber({ segment }: UsageHour, { from }: Window): number {
-  return Math.floor((segment.fromMillis - from) / HOUR_MILLIS);
 }
 
 /** Compares entries of maps by their keys, independent of a locale. */

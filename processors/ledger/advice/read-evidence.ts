@@ -11,6 +11,8 @@ import {
 import type { GpuShape } from "../../../domain/advice/rule.ts";
 import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
 import type { NodeGroup } from "../../../domain/advice/node-group.ts";
+import type { HourSet } from "../../../domain/advice/packing/hour-set.ts";
+import { hourNumber } from "../../../domain/advice/packing/node-time.ts";
 import type { UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import { teamOf } from "../../../domain/owner/owners.ts";
@@ -20,12 +22,14 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { subjectOf } from "../charge/charge-node.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { deviceKey, podKey, readDeviceStats, readHourPeaks } from "./device-stats.ts";
-import { byKey, createNodeSums, hourNumber } from "./node-groups.ts";
+import { byKey, createNodeSums } from "./node-groups.ts";
 
 /** The evidence of a cluster in a window. */
 export interface ClusterEvidence {
   readonly workloads: readonly WorkloadEvidence[];
   readonly groups: readonly NodeGroup[];
+  /** The hours of the window for which the cluster has usage. */
+  readonly hours: HourSet;
   /** The kinds of GPUs of the cluster. */
   readonly shapes: readonly GpuShape[];
 }
@@ -75,6 +79,7 @@ export async function readEvidence(
       .toSorted(byKey)
       .map(([, sums]) => evidenceOf(cluster, sums, { window, owners, stats, peaks })),
     groups: nodes.groups(owners),
+    hours: nodes.hours,
     shapes: nodes.shapes(),
   };
 }

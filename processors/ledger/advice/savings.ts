@@ -1,16 +1,18 @@
-import type { CardLine, Proposal, Saving, WrittenChange } from "../../../domain/advice/card.ts";
+import { namedNodes, type CardLine, type Proposal, type Saving } from "../../../domain/advice/card.ts";
 import type { Window } from "../../../domain/advice/evidence.ts";
+import type { Packing } from "../../../domain/advice/packing/pack.ts";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import { difference, lastUnits, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { hourOf } from "../../../domain/time.ts";
-import { readWhatIf } from "../../../runtime/config/what-if.ts";
+import { isNodeChange, readWhatIf } from "../../../runtime/config/what-if.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { chargeNode, type Rules } from "../charge/charge-node.ts";
 import type { ChargeRules } from "../charging/charge-window.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { prepareChanges, type AppliedChanges } from "../what-if/apply.ts";
+import { hourNumber } from "../../../domain/advice/packing/node-time.ts";
 import { workloadKey } from "./read-evidence.ts";
 
 /** The saving of a proposal in the window, with both bills of the GPUs that it changes. */
@@ -24,9 +26,10 @@ const FREE = new Set(["unallocated", "stranded"]);
 
 interface Work {
   readonly proposal: Proposal;
-  /** The nodes of a proposal for nodes, and whether they leave with all of their GPUs. */
+  /** The nodes of a proposal for nodes. */
   readonly nodes: readonly string[];
-  readonly isRemoval: boolean;
+  /** Returns true for the time of a GPU that leaves with its node. Absent if no node leaves. */
+  readonly leaves?: (row: UsageHour) => boolean;
   readonly changes: AppliedChanges;
   /** The rules for the GPUs that are held instead. Prices are cached for one machine after the other. */
   readonly otherRules: Rules;
@@ -49,6 +52,8 @@ export async function priceProposals(
     readonly proposals: readonly Proposal[];
     /** The nodes of the GPUs that the proposals change, sorted. Others are not read. */
     readonly nodes: readonly string[];
+    /** The plans of proposals by which the pods of nodes move to others. */
+    readonly packings: ReadonlyMap<Proposal, Packing>;
     readonly rules: Omit<ChargeRules, "policies">;
     readonly policy: Policy;
   },
@@ -56,7 +61,7 @@ export async function priceProposals(
   const { proposals, policy } = of;
   if (of.nodes.length === 0) return [];
   const rules: Rules = { prices: createNodePrices(of.rules.book), owners: of.rules.owners, policies: [policy] };
-  const works = proposals.map((proposal) => workOf(proposal, rules));
+  const works = proposals.map((proposal) => workOf(proposal, rules, window, of.packings.get(proposal)));
   const byWorkload = new Map<string, Work[]>();
   const byNode = new Map<string, Work[]>();
   for (const work of works) {
@@ -73,22 +78,22 @@ export async function priceProposals(
     const costsWere = (): Amounts => (was ??= amountsOf([rows], rules));
     for (const work of touching) addDifference(work, rows, rules, costsWere);
     for (const work of byNode.get(rows[0]!.node) ?? [])
-      if (work.isRemoval) addCost(work, costsWere());
-      else addDifference(work, rows, rules, costsWere);
+      if (work.leaves === undefined) addDifference(work, rows, rules, costsWere);
+      else if (work.leaves(rows[0]!)) addCost(work, costsWere());
   }
   return works.map(pricedOf);
 }
 
-function workOf(proposal: Proposal, rules: Rules): Work {
+function workOf(proposal: Proposal, rules: Rules, window: Window, packing: Packing | undefined): Work {
   const read = readWhatIf(JSON.stringify({ changes: proposal.changes }));
   if ("problems" in read) throw new TypeError(`a card has an invalid change: ${JSON.stringify(read.problems)}`);
-  const changes = read.value.changes.filter((change) => change.what !== "remove");
-  const nodes = namedNodes(proposal.changes);
+  const changes = read.value.changes.filter((change) => !isNodeChange(change));
+  const nodes = packing?.nodes ?? namedNodes(proposal.changes);
   const prices = createNodePrices(rules.prices.book);
   return {
     proposal,
     nodes,
-    isRemoval: nodes.length > 0 && changes.length === 0,
+    ...(nodes.length > 0 && changes.length === 0 ? { leaves: leavesBy(packing, window) } : {}),
     changes: prepareChanges(changes, { owners: rules.owners, prices, isRemoved: () => false, freedLeave: false }),
     otherRules: { ...rules, prices },
     lines: new Map(),
@@ -97,9 +102,10 @@ function workOf(proposal: Proposal, rules: Rules): Work {
   };
 }
 
-/** Returns the nodes that changes of nodes name. */
-export function namedNodes(changes: readonly WrittenChange[]): readonly string[] {
-  return changes.flatMap(({ remove, pay }) => ((remove ?? pay) as { readonly node: string[] } | undefined)?.node ?? []);
+/** Nodes that are removed leave with all of their time. */
+function leavesBy(packing: Packing | undefined, window: Window): (row: UsageHour) => boolean {
+  if (packing === undefined) return () => true;
+  return (row) => packing.leaves(row.node, row.slot, hourNumber(row, window));
 }
 
 /** The cost of each team in each state, by both. */

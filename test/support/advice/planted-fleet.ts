@@ -55,8 +55,13 @@ interface Maker {
     readonly labels?: PlantedWorkload["labels"];
     readonly capacityType?: CapacityType;
   }): void;
-  /** Adds a pool of nodes of two GPUs, the last ones of which nobody holds. */
-  pool(nodes: number, free: number, of?: Pick<PlantedNode, "model" | "memoryMiB" | "capacityType">): void;
+  /** Adds a pool of nodes of two GPUs, the last ones of which nobody holds. A pod on each other node holds the GPUs in `slots`: both by default. */
+  pool(
+    nodes: number,
+    free: number,
+    of?: Pick<PlantedNode, "model" | "memoryMiB" | "capacityType">,
+    slots?: readonly number[],
+  ): void;
 }
 
 const WASTE: Readonly<Record<CardKind, Plan>> = {
@@ -126,6 +131,7 @@ const WASTE: Readonly<Record<CardKind, Plan>> = {
     });
   },
   "empty-nodes": ({ pool }, variant) => pool(2, 1 + (variant % 2)),
+  "pack-nodes": ({ pool }, variant) => pool(2 + (variant % 3), 0, A100, [variant % 2]),
   spot: ({ key, add }, variant) =>
     add({
       type: "training",
@@ -267,7 +273,7 @@ export function plantedFleet({ seed, each, healthy }: { seed: number; each: numb
       }).flat();
       workloads.push({ namespace: `team-${keyOf(name) % 7}`, kind, name, type, labels, pods: made });
     },
-    pool(count, free, of = A100) {
+    pool(count, free, of = A100, slots = [0, 1]) {
       const ofPool = Array.from({ length: count }, (_, index) => ({
         name: `node-${name}-${index}`,
         ...of,
@@ -281,9 +287,7 @@ export function plantedFleet({ seed, each, healthy }: { seed: number; each: numb
           kind: "Job",
           name: `busy-${name}-${index}`,
           type: "training",
-          pods: [
-            { name: `busy-${name}-${index}`, node, slots: [0, 1], activity: training(keyOf(name)), memoryMiB: 36_000 },
-          ],
+          pods: [{ name: `busy-${name}-${index}`, node, slots, activity: training(keyOf(name)), memoryMiB: 36_000 }],
         }),
       );
     },
