@@ -9,6 +9,7 @@ import {
 } from "../../../domain/advice/card.ts";
 import type { HourEvidence, Window, WorkloadEvidence } from "../../../domain/advice/evidence.ts";
 import { devicesOf } from "../../../domain/advice/evidence.ts";
+import { withPartners } from "../../../domain/advice/partners.ts";
 import { judge } from "../../../domain/advice/rules.ts";
 import type { AdviceRules } from "../../../domain/advice/rule.ts";
 import { commitment } from "../../../domain/advice/rules/commitment.ts";
@@ -55,14 +56,15 @@ export async function makeCards(
     const prices = createNodePrices(ledger.book);
     const allowed = [...ofCluster.shapes, ...advice.models.map((model) => ({ model }))];
     const cheaperShapes = createCheaperShapes(prices, cluster, allowed, window);
-    const byWorkload = new Map<Proposal, WorkloadEvidence>();
+    const proposed = new Map<Proposal, WorkloadEvidence>();
     for (const workload of ofCluster.workloads) {
       const [gpu] = devicesOf(workload);
       const shapes = gpu === undefined ? [] : cheaperShapes({ cluster, ...gpu });
       const judged = judge(workload, { ...rules, shapes });
-      for (const proposal of judged.proposals) byWorkload.set(proposal, workload);
+      for (const proposal of judged.proposals) proposed.set(proposal, workload);
       judged.refusals.forEach(refuse);
     }
+    const byWorkload = withPartners(proposed, rules);
     const { groups, hours } = ofCluster;
     const packed = groups.flatMap((group) => nodesToPack(group, { window, spare: spareNodes, hours }));
     const packings = new Map(packed.map(({ proposal, packing }) => [proposal, packing]));
