@@ -17,7 +17,7 @@ import { planLines } from "../lines/portions.ts";
 import { lineBytes, type LineFormat } from "../lines/line-bytes.ts";
 import { sqlOf, type ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
-import { SUM_FORMATS, type Parts, type SumFormat } from "../report/formats.ts";
+import { SUM_FORMATS, type Making, type Parts, type SumFormat } from "../report/formats.ts";
 import { readReport } from "../report/read-report.ts";
 import { questionOf } from "./delivery.ts";
 import { readUnpriced } from "./ready.ts";
@@ -67,7 +67,12 @@ interface Export {
   figures(): Figures | Promise<Figures>;
 }
 
-type Exporter = (context: MakingContext, question: ReportQuestion, madeAt: number) => Promise<Export>;
+/** The question of a file, the time of its creation, and the teams whose advice a document has. */
+interface Asked extends Pick<Making, "madeAt" | "adviceFor"> {
+  readonly question: ReportQuestion;
+}
+
+type Exporter = (context: MakingContext, asked: Asked) => Promise<Export>;
 
 /** The file ending of each format, which decides the media type, and its exporter. */
 const FORMATS: Readonly<Record<DeliveredFormat, { ending: keyof typeof MEDIA_TYPES; exporter: Exporter }>> = {
@@ -98,7 +103,9 @@ export async function makeFile(
   const { format } = delivery.report;
   const { ending, exporter } = FORMATS[format];
   const question = questionOf(delivery, span, context.ledger);
-  const { parts, figures } = await exporter(context, question, madeAt);
+  const { advice, where } = delivery.report;
+  const adviceFor = advice ? { adviceFor: where["team"] ?? ("all" as const) } : {};
+  const { parts, figures } = await exporter(context, { question, madeAt, ...adviceFor });
   const path = join(folder, "report");
   const hash = createHash("sha256");
   let bytes = 0;
@@ -126,9 +133,9 @@ export async function makeFile(
 }
 
 function sums(format: SumFormat): Exporter {
-  return async ({ store, ledger, version, env }, question, madeAt) => {
+  return async ({ store, ledger, version, env }, { question, ...of }) => {
     const report = await readReport(store, question, ledger.book.currency);
-    const parts = await SUM_FORMATS[format]([report], { store, version, madeAt, server: undefined, env });
+    const parts = await SUM_FORMATS[format]([report], { store, version, server: undefined, env, ...of });
     const { cost, gpuHours, unpricedGpuHours } = report.total;
     const unpriced = unpricedGpuHours === "0" ? [] : await readUnpriced(store, question);
     return { parts, figures: () => ({ cost, gpuHours, unpriced, runsHash: null, focus: null }) };
@@ -136,7 +143,7 @@ function sums(format: SumFormat): Exporter {
 }
 
 function focusOf(format: FocusWay["format"]): Exporter {
-  return async ({ store, ledger, focus }, question) => {
+  return async ({ store, ledger, focus }, { question }) => {
     const setting = { ...focus, policy: question.policy, currency: ledger.book.currency };
     const { bytes, manifest } = await exportFocus(store, question, setting, { format, isChecked: true });
     return {
@@ -152,7 +159,7 @@ function focusOf(format: FocusWay["format"]): Exporter {
 }
 
 function lines(format: LineFormat): Exporter {
-  return async ({ store }, question) => {
+  return async ({ store }, { question }) => {
     const plan = await planLines(store, question);
     return { parts: lineBytes(store, plan, format), figures: () => figuresOf(store, plan) };
   };

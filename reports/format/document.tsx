@@ -1,8 +1,15 @@
 import type { VNode } from "preact";
 import { render } from "preact-render-to-string";
+import { CARD_KINDS, confidenceOf } from "../../domain/advice/card.ts";
+import { perMonth } from "../../domain/advice/card-json.ts";
+import { counted } from "../../domain/advice/rule.ts";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
+import { formatAmount } from "../../domain/exact/units.ts";
+import { momentText } from "../../domain/time.ts";
+import { subjectText } from "../advice/text.ts";
 import { readAssets } from "../pages/assets.ts";
 import { DaysChart } from "../pages/charts/states.tsx";
+import { cardAddress } from "../pages/parts/cards.tsx";
 import { Figures } from "../pages/parts/figures.tsx";
 import { Funnel } from "../pages/parts/funnel.tsx";
 import { Link, LinksTo } from "../pages/parts/link.tsx";
@@ -11,6 +18,7 @@ import { Table, type Column } from "../pages/parts/table.tsx";
 import { utc } from "../pages/parts/time.ts";
 import { explainAddress } from "../pages/address.ts";
 import { titleOfDimension } from "../question/question.ts";
+import type { LargestCards, StoredCard } from "../read/advice.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 
 /** A report in a document, and the same report by day if its rows have no time. */
@@ -26,6 +34,8 @@ export interface DocumentOf {
   readonly madeAt: number;
   /** The server that explains the figures, `https://gpu-ledger.example`; undefined if it is unknown. */
   readonly server: string | undefined;
+  /** The largest cards of the newest advice, under the reports. */
+  readonly advice?: LargestCards | undefined;
 }
 
 /** Returns reports of one span, one for each policy, as one HTML file that loads nothing and prints like a statement. */
@@ -47,6 +57,7 @@ export function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], 
             {parts.map((part) => (
               <Section {...part} />
             ))}
+            {of.advice !== undefined && <Advice {...of.advice} />}
             <p class="quiet">
               Made by gpu-ledger {of.version} on {utc(of.madeAt)}. Amounts are rounded so that every column adds up. The
               file’s <code>data</code> elements and the other formats of the same report have the exact amounts.
@@ -129,5 +140,43 @@ function Rows({ report }: { readonly report: Report }): VNode {
           : [{ head: "change", ...moneyColumn(rows, ({ change }) => change ?? "0", currency) }]),
       ]}
     />
+  );
+}
+
+function Advice({ cards, count, owner, run }: LargestCards): VNode {
+  const [{ card: first }] = cards as [StoredCard, ...StoredCard[]];
+  const { currency } = first;
+  const days = `${momentText(run.window.from)} to ${momentText(run.window.until)} (UTC)`;
+  const all = formatAmount(perMonth(owner, run.window));
+  return (
+    <section>
+      <h2>What would save most</h2>
+      <p>
+        {counted(count, "card")} from the usage of {days}. Together the owners would pay{" "}
+        <Money amount={all} currency={currency} /> {currency} less a month.
+      </p>
+      <Table
+        caption={`The largest savings (${currency} less for the owner per month, highest first)`}
+        rows={cards}
+        columns={[
+          {
+            head: "finding",
+            isWhole: true,
+            cell: ({ card }) => <Link to={cardAddress(card.id)}>{CARD_KINDS[card.kind]}</Link>,
+          },
+          { head: "of", cell: ({ card }) => <bdi>{subjectText(card)}</bdi> },
+          { head: "team", cell: ({ card }) => <bdi>{card.subject.team}</bdi> },
+          {
+            head: "per month",
+            isNumber: true,
+            cell: ({ card }) => (
+              <Money amount={formatAmount(perMonth(card.saving.owner, card.window))} currency={currency} />
+            ),
+          },
+          { head: "change", cell: ({ card }) => card.remedy.what },
+          { head: "sure", cell: ({ card }) => confidenceOf(card) },
+        ]}
+      />
+    </section>
   );
 }

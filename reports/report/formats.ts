@@ -1,7 +1,9 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
+import type { Viewer } from "../access/viewer.ts";
 import { documentHtml, type DocumentPart } from "../format/document.tsx";
 import { pdfOf } from "../format/pdf.ts";
 import { hasTrend } from "../question/question.ts";
+import { readLargestCards } from "../read/advice.ts";
 import { reportsCsv, reportsNdjson } from "./flat.ts";
 import { reportJson } from "./json.ts";
 import { reportsParquet } from "./parquet.ts";
@@ -25,6 +27,8 @@ export interface Making {
   readonly server: string | undefined;
   /** The environment in which a browser for printing is searched. */
   readonly env: NodeJS.ProcessEnv;
+  /** The teams whose largest savings a document has; absent if it has none. */
+  readonly adviceFor?: Viewer["teams"];
 }
 
 /** The formats of sums, with the names of `--format`. Each fails with a `StoreError`, `pdf` also with a `PdfError`. */
@@ -41,8 +45,11 @@ export const SUM_FORMATS = {
 /** See {@link SUM_FORMATS}. */
 export type SumFormat = keyof typeof SUM_FORMATS;
 
+/** The most cards in a document. */
+const CARDS_OF_DOCUMENT = 5;
+
 /** Returns reports as a document, with the days of each report if its rows have no time. */
-async function htmlOf(reports: Reports, { store, version, madeAt, server }: Making): Promise<string> {
+async function htmlOf(reports: Reports, { store, version, madeAt, server, adviceFor }: Making): Promise<string> {
   const part = async (report: Report): Promise<DocumentPart> => {
     const { currency, policy, kind, span, where } = report;
     const question = { policy, kind, span, where, by: ["chargeDay"] };
@@ -51,5 +58,7 @@ async function htmlOf(reports: Reports, { store, version, madeAt, server }: Maki
   const [first, ...others] = reports;
   const parts: [DocumentPart, ...DocumentPart[]] = [await part(first)];
   for (const report of others) parts.push(await part(report));
-  return documentHtml(parts, { version, madeAt, server });
+  const advice =
+    adviceFor && (await readLargestCards(store, { teams: adviceFor, now: madeAt }, { limit: CARDS_OF_DOCUMENT }));
+  return documentHtml(parts, { version, madeAt, server, advice });
 }

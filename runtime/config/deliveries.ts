@@ -107,6 +107,9 @@ const delivery = (sources: ConfigSources) =>
             .optional()
             .describe("A policy with kept charges. Default: the billing policy."),
           format: oneOf(...DELIVERED_FORMATS).default("csv"),
+          advice: flag
+            .default(false)
+            .describe("Adds the largest savings of the newest advice to html and pdf. See docs/advice.md."),
         })
         .prefault({})
         .describe("The delivered report. See docs/reports.md."),
@@ -125,6 +128,10 @@ const delivery = (sources: ConfigSources) =>
         complain(["report", "kind"], `showback, because period is ${period}: a chargeback has whole months`);
       if (period !== "month" && waitFor === "closed")
         complain(["waitFor"], `settled or nothing, because period is ${period}: only months are closed`);
+      if (report.advice && report.format !== "html" && report.format !== "pdf")
+        complain(["report", "advice"], `false, because format is ${report.format}: only html and pdf have the advice`);
+      if (report.advice && Object.keys(report.where).some((dimension) => dimension !== "team"))
+        complain(["report", "advice"], "false, because cards have no other dimension of report.where than team");
       if (new Set(report.by).size < report.by.length) complain(["report", "by"], "dimensions without duplicates");
       to.forEach((each, index) => {
         const before = to.slice(0, index);

@@ -20,6 +20,8 @@ import {
   withDeliveries,
   type DeliveryWorld,
 } from "../support/delivery-world.ts";
+import { HOSTILE } from "../support/pages-fleet.ts";
+import { keepSampleAdvice } from "../support/sample-advice.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
@@ -126,6 +128,28 @@ describe("deliveries", () => {
     expect(readFileSync(join(world.folder, file!)).length).toBeGreaterThan(100);
     const { focus } = JSON.parse(readFileSync(join(world.folder, manifest!), "utf8")) as DeliveryManifest;
     expect(focus?.check?.isPassed).toBe(format.startsWith("focus") ? true : undefined);
+  });
+
+  it("add the largest savings of the teams of the report to a document, if they are asked for", async () => {
+    await keepSampleAdvice(store);
+    const advised = async (name: string, where: object, advice: boolean): Promise<string> => {
+      const config = monthly(name, world.archive, { report: { format: "html", where, advice } });
+      await (await world.dueWorker(config)).turn();
+      return readFileSync(join(world.folder, `${name}-2026-03.html`), "utf8");
+    };
+    const all = await advised("advice-of-all", {}, true);
+    expect(all).toContain("What would save most");
+    expect(all).toContain("4 cards from the usage");
+    expect(all).toContain("Stop the job train of nlp.");
+    // The name of a team is text, not markup.
+    expect(all).not.toContain(HOSTILE);
+    const own = await advised("advice-of-vision", { team: ["vision"] }, true);
+    expect(own).toContain("1 card from the usage");
+    expect(own).toContain("Stop the job train of vision.");
+    expect(own).not.toContain("of nlp");
+    // 168 USD in 7 days are 168 / 168 h × 730 h a month.
+    expect(own).toContain("730");
+    expect(await advised("without-advice", {}, false)).not.toContain("What would save most");
   });
 
   it("post to a webhook with the delivery, the period, the content's type and a signature in the headers", async () => {
