@@ -1,4 +1,3 @@
-import { periodOf } from "../domain/period.ts";
 import { chargeOnDemand, type BillRules, type OnDemandCharges } from "../processors/ledger/charging/on-demand.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { Bill } from "../scenarios/bill.ts";
@@ -31,8 +30,7 @@ export async function computeBills(
         `charges of ${breach.node}/${breach.slot} are not exact: ${breach.what} is ${breach.found}, expected ${breach.expected}`,
       );
     progress.charges.forEach((charges, index) => {
-      for (const charge of charges)
-        sums[index]!.add({ ...charge, billingPeriod: periodOf(charge.fromMillis).from, corrects: "" });
+      for (const charge of charges) sums[index]!.add(charge);
     });
     onProgress(progress);
   }

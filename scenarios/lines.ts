@@ -8,6 +8,9 @@ import type { Bill, BillLine } from "./bill.ts";
 /** A booked charge of any policy. */
 type BilledCharge = Omit<BookedCharge, "policy">;
 
+/** A charge that is not booked. Its billing period is the month of its time, and it corrects nothing. */
+type SummedCharge = Omit<BilledCharge, "billingPeriod" | "corrects">;
+
 /** Returns charges as a scenario's bill. Corrections of closed periods are separate, and not in its total. */
 export function billOf(charges: readonly BilledCharge[]): Bill {
   const own = charges.filter(({ corrects }) => corrects === "");
@@ -20,20 +23,20 @@ export function billOf(charges: readonly BilledCharge[]): Bill {
 }
 
 /** The values of each dimension of a charge under the names of `scenarios.md`, but for labels. A value is empty if a charge has none. */
-const VALUES: Readonly<Record<string, (charge: BilledCharge) => string>> = {
-  ...Object.fromEntries(DIMENSIONS.map((name) => [name, (charge: BilledCharge) => charge[name]])),
+const VALUES: Readonly<Record<string, (charge: SummedCharge) => string>> = {
+  ...Object.fromEntries(DIMENSIONS.map((name) => [name, (charge: SummedCharge) => charge[name]])),
   payer: ({ payer }) => payer,
   cluster: ({ cluster }) => cluster,
   node: ({ node }) => node,
-  ...Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, (charge: BilledCharge) => charge[name]])),
+  ...Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, (charge: SummedCharge) => charge[name]])),
   state: ({ state }) => state,
   because: ({ because }) => because,
   gpu: ({ slot }) => (slot === undefined ? "" : String(slot)),
-  ...Object.fromEntries(HOLDER_DIMENSIONS.map((name) => [name, ({ holder }: BilledCharge) => holder?.[name] ?? ""])),
+  ...Object.fromEntries(HOLDER_DIMENSIONS.map((name) => [name, ({ holder }: SummedCharge) => holder?.[name] ?? ""])),
   attribution: ({ holder }) => holder?.attribution ?? "",
   chargeDay: ({ fromMillis }) => dateText(fromMillis),
   chargePeriod: ({ fromMillis }) => dateText(fromMillis).slice(0, 7),
-  billingPeriod: ({ billingPeriod }) => dateText(billingPeriod).slice(0, 7),
+  billingPeriod: ({ fromMillis }) => dateText(fromMillis).slice(0, 7),
   unpriced: ({ costs }) => (costs === undefined ? "true" : ""),
 };
 
@@ -42,8 +45,9 @@ function lineOf(charge: BilledCharge): BillLine {
   const { holder, costs, gpuHours, millijoules, carbon } = charge;
   const labels = Object.entries(holder?.labels ?? {}).map(([name, value]) => [LABEL_DIMENSION + name, value] as const);
   const values = Object.entries(VALUES).map(([name, valueOf]) => [name, valueOf(charge)] as const);
+  const billingPeriod = dateText(charge.billingPeriod).slice(0, 7);
   return {
-    dimensions: Object.fromEntries([...values, ...labels]),
+    dimensions: { ...Object.fromEntries([...values, ...labels]), billingPeriod },
     gpuHours,
     cost: costs?.effective,
     millijoules,
@@ -53,14 +57,14 @@ function lineOf(charge: BilledCharge): BillLine {
 
 /** A bill in the making, of which only the groups are in memory. */
 export interface BillSums {
-  add(charge: BilledCharge): void;
+  add(charge: SummedCharge): void;
   /** Returns the bill with one line for each group. A group has a cost if one of its charges has one. */
   bill(): Bill;
 }
 
 /** Creates the sums of charges by some dimensions. */
 export function createBillSums(by: readonly string[]): BillSums {
-  const values = by.map((name): ((charge: BilledCharge) => string) => {
+  const values = by.map((name): ((charge: SummedCharge) => string) => {
     if (!name.startsWith(LABEL_DIMENSION)) return VALUES[name] ?? (() => "");
     const label = name.slice(LABEL_DIMENSION.length);
     return ({ holder }) => holder?.labels[label] ?? "";

@@ -94,14 +94,16 @@ async function chargeHour(
 ): Promise<{ readonly charges: readonly (readonly Charge[])[]; readonly breaches: readonly Breach[] }> {
   const charges = works.map((): Charge[] => []);
   const breaches: Breach[] = [];
-  const add = (at: number, node: string, charged: ChargedNode): void => {
-    const [ofNode] = charged.charges as [readonly Charge[]];
-    breaches.push(...breachesOf(works[at]!.policy.name, node, charged, ofNode));
-    for (const charge of ofNode) charges[at]!.push(charge);
+  const add = (at: number, { charges: [ofNode] }: ChargedNode): void => {
+    for (const charge of ofNode!) charges[at]!.push(charge);
+  };
+  const check = (at: number, node: string, charged: ChargedNode): ChargedNode => {
+    breaches.push(...breachesOf(works[at]!.policy.name, node, charged, charged.charges[0]!));
+    return charged;
   };
   if (cluster === FLEET) {
     for (const [at, { prepared }] of works.entries())
-      for await (const { node, charged } of fleetNodes(store, windowStart, prepared)) add(at, node, charged);
+      for await (const { node, charged } of fleetNodes(store, windowStart, prepared)) add(at, check(at, node, charged));
     return { charges, breaches };
   }
   for await (const hours of nodesOf(usage)) {
@@ -109,9 +111,9 @@ async function chargeHour(
     for (const [at, { change, prepared, like }] of works.entries())
       for (const ofNode of change?.(hours) ?? [hours]) {
         const known = ofNode === hours ? unchanged.get(like) : undefined;
-        const charged = known ?? chargeNode(ofNode, prepared);
+        const charged = known ?? check(at, ofNode[0]!.node, chargeNode(ofNode, prepared));
         if (ofNode === hours) unchanged.set(like, charged);
-        add(at, ofNode[0]!.node, charged);
+        add(at, charged);
       }
   }
   return { charges, breaches };
