@@ -1,7 +1,7 @@
-import { addHours, countHours, hasHour, hasHours, haveCommonHour, removeHours, type HourSet } from "./hour-set.ts";
+import { addHours, countHours, hasHours, haveCommonHour, removeHours, type HourSet } from "./hour-set.ts";
 import { HOUR_MILLIS } from "../../time.ts";
 import { nodeKind, type NodeTime } from "./node-time.ts";
-import { addSlotHours, hoursOf, type SlotHours } from "./slot-hours.ts";
+import { addSlotHours, hasSlotHour, type SlotHours } from "./slot-hours.ts";
 
 /** The nodes of a cluster that can leave, because other nodes have room for all that they held. */
 export interface Packing {
@@ -21,9 +21,18 @@ export interface Packing {
 /** The hours of the GPUs of a pod, or of pods that used one GPU in the same hour, so that they move together. */
 type Unit = SlotHours;
 
-/** A GPU of another node, with the hours in which it takes a GPU's place. */
+/** A node that can take pods. */
+interface Receiver {
+  readonly time: NodeTime;
+  /** The free hours that no pod has taken, and their number. */
+  readonly room: Map<number, HourSet>;
+  left: number;
+  takesPods: boolean;
+}
+
+/** A GPU of another node, with the hours that are taken of it. */
 interface Place {
-  readonly node: string;
+  readonly receiver: Receiver;
   readonly slot: number;
   readonly hours: HourSet;
 }
@@ -35,10 +44,10 @@ export interface Wanted {
 }
 
 /**
- * Returns candidates that can leave: each was there in all of these hours, and each of its pods has room on one other node of the
- * same kind for all of its time, beside what that node held. The candidate with the least held time comes first. A pod goes to the node with the least free time that has room. A node that
- * takes pods does not leave, so that no pod moves twice. Nodes that nobody held take none: they can leave as they are. The same nodes give the
- * same result in any order.
+ * Returns candidates that can leave: each was there in all of these hours, and each of its pods has room on one other node of the same kind for
+ * all of its time, beside what that node held. The candidate with the least held time comes first. A pod goes to the node with the least free
+ * time that has room. A node that takes pods does not leave, so that no pod moves twice. Nodes that nobody held take none: they can leave as
+ * they are. The same nodes give the same result in any order.
  *
  * @param nodes All nodes of the cluster that can have pods of others.
  * @param of.wanted In the order in which nodes leave.
@@ -49,16 +58,18 @@ export function packNodes(
   { wanted, hours }: { readonly wanted: readonly Wanted[]; readonly hours: HourSet },
 ): Packing {
   const hoursOfUsage = countHours(hours);
-  const receivers = receiversByKind(nodes);
+  const held = nodes.filter(({ heldMillis }) => heldMillis > 0).toSorted(byFree);
+  const receivers = new Map(held.map((time) => [nameOf(time), receiverOf(time)]));
+  const byKind = receiversByKind([...receivers.values()]);
   const leaving = new Map<string, SlotHours>();
-  const taken = new Map<string, Map<number, HourSet>>();
   let pods = 0;
 
   /** Returns the places of a unit on one other node that has room for it; undefined if there is none. */
   function placesFor(candidate: NodeTime, unit: Unit): readonly Place[] | undefined {
-    for (const receiver of receivers.get(nodeKind(candidate)) ?? []) {
-      if (receiver === candidate || leaving.has(nameOf(receiver))) continue;
-      const places = placesOn(receiver, unit, taken.get(nameOf(receiver)));
+    const need = totalOf(unit);
+    for (const receiver of byKind.get(nodeKind(candidate))!) {
+      if (receiver.left < need || receiver.time === candidate || leaving.has(nameOf(receiver.time))) continue;
+      const places = placesOn(receiver, unit);
       if (places !== undefined) return places;
     }
     return undefined;
@@ -70,16 +81,13 @@ export function packNodes(
     for (const unit of unitsOf(candidate)) {
       const places = placesFor(candidate, unit);
       if (places === undefined) {
-        for (const place of placed) removeHours(taken.get(place.node)!.get(place.slot)!, place.hours);
+        placed.forEach(giveBack);
         return false;
       }
-      for (const place of places) {
-        const ofNode = taken.get(place.node) ?? new Map<number, HourSet>();
-        taken.set(place.node, ofNode);
-        addHours(hoursOf(ofNode, place.slot, hours), place.hours);
-        placed.push(place);
-      }
+      places.forEach(take);
+      placed.push(...places);
     }
+    for (const { receiver } of placed) receiver.takesPods = true;
     return true;
   }
 
@@ -88,57 +96,77 @@ export function packNodes(
     for (const candidate of candidates.toSorted(byHeld)) {
       if (leaving.size >= leave) break;
       const node = nameOf(candidate);
-      if (leaving.has(node) || !canLeave(candidate, hoursOfUsage) || takesPods(taken.get(node))) continue;
+      if (leaving.has(node) || !canLeave(candidate, hoursOfUsage) || receivers.get(node)!.takesPods) continue;
       if (!empties(candidate)) continue;
-      const held = new Map<number, HourSet>();
-      for (const ofPod of candidate.pods.values()) addSlotHours(held, ofPod);
-      leaving.set(node, held);
+      const ofNode = new Map<number, HourSet>();
+      for (const ofPod of candidate.pods.values()) addSlotHours(ofNode, ofPod);
+      leaving.set(node, ofNode);
       pods += candidate.pods.size;
     }
   }
   return {
     leaving: [...leaving.keys()],
     pods,
-    nodes: [...leaving.keys(), ...[...taken.keys()].filter((node) => takesPods(taken.get(node)))],
+    nodes: [...leaving.keys(), ...[...receivers].flatMap(([node, { takesPods }]) => (takesPods ? node : []))],
     leaves(node, slot, hour) {
-      const held = leaving.get(node);
-      const hours = (held ?? taken.get(node))?.get(slot);
-      const isIn = hours !== undefined && hasHour(hours, hour);
-      return held === undefined ? isIn : !isIn;
+      const ofLeaving = leaving.get(node);
+      if (ofLeaving !== undefined) return !hasSlotHour(ofLeaving, slot, hour);
+      const receiver = receivers.get(node);
+      return (
+        receiver !== undefined && hasSlotHour(receiver.time.free, slot, hour) && !hasSlotHour(receiver.room, slot, hour)
+      );
     },
   };
 }
 
-/** Returns the nodes that somebody held, by their kind, the one with the least free time first. */
-function receiversByKind(nodes: readonly NodeTime[]): ReadonlyMap<string, readonly NodeTime[]> {
-  const receivers = new Map<string, NodeTime[]>();
-  for (const node of nodes.toSorted(byFree)) {
-    if (node.heldMillis === 0) continue;
-    const kind = nodeKind(node);
-    const ofKind = receivers.get(kind);
-    if (ofKind === undefined) receivers.set(kind, [node]);
-    else ofKind.push(node);
-  }
-  return receivers;
+function receiverOf(time: NodeTime): Receiver {
+  const room = new Map([...time.free].map(([slot, hours]) => [slot, hours.slice()]));
+  return { time, room, left: totalOf(room), takesPods: false };
 }
 
-/** Returns places for the GPUs of a unit on a node, beside the places that are taken; undefined if it has no room. */
-function placesOn(receiver: NodeTime, unit: Unit, taken: SlotHours | undefined): readonly Place[] | undefined {
-  if (receiver.free.size < unit.size) return undefined;
+function receiversByKind(receivers: readonly Receiver[]): ReadonlyMap<string, readonly Receiver[]> {
+  const byKind = new Map<string, Receiver[]>();
+  for (const receiver of receivers) {
+    const kind = nodeKind(receiver.time);
+    const ofKind = byKind.get(kind);
+    if (ofKind === undefined) byKind.set(kind, [receiver]);
+    else ofKind.push(receiver);
+  }
+  return byKind;
+}
+
+/** Returns places for the GPUs of a unit on a node; undefined if it has no room. */
+function placesOn(receiver: Receiver, unit: Unit): readonly Place[] | undefined {
   const places: Place[] = [];
   for (const hours of unit.values()) {
-    const found = [...receiver.free].find(([slot, free]) => {
-      const ofSlot = taken?.get(slot);
-      return (
-        hasHours(free, hours) &&
-        !(ofSlot !== undefined && haveCommonHour(ofSlot, hours)) &&
-        !places.some((place) => place.slot === slot)
-      );
-    });
-    if (found === undefined) return undefined;
-    places.push({ node: nameOf(receiver), slot: found[0], hours });
+    const slot = slotFor(receiver, hours, places);
+    if (slot === undefined) return undefined;
+    places.push({ receiver, slot, hours });
   }
   return places;
+}
+
+/** Returns the first GPU of a node with room for some hours, other than those of the places. */
+function slotFor({ room }: Receiver, hours: HourSet, places: readonly Place[]): number | undefined {
+  for (const [slot, free] of room)
+    if (hasHours(free, hours) && !places.some((place) => place.slot === slot)) return slot;
+  return undefined;
+}
+
+function take({ receiver, slot, hours }: Place): void {
+  removeHours(receiver.room.get(slot)!, hours);
+  receiver.left -= countHours(hours);
+}
+
+function giveBack({ receiver, slot, hours }: Place): void {
+  addHours(receiver.room.get(slot)!, hours);
+  receiver.left += countHours(hours);
+}
+
+function totalOf(bySlot: SlotHours): number {
+  let total = 0;
+  for (const hours of bySlot.values()) total += countHours(hours);
+  return total;
 }
 
 /** Returns the pods of a node as units, those with the most GPUs first. */
@@ -158,10 +186,6 @@ function unitsOf({ pods }: NodeTime): readonly Unit[] {
 /** A node that was not there all the time, or with fewer GPUs, is not worth the time of another one. */
 function canLeave({ row, isMovable, heldMillis, existsMillis }: NodeTime, hours: number): boolean {
   return isMovable && heldMillis > 0 && existsMillis === row.machine.delivered * hours * HOUR_MILLIS;
-}
-
-function takesPods(taken: SlotHours | undefined): boolean {
-  return taken !== undefined && [...taken.values()].some((hours) => countHours(hours) > 0);
 }
 
 function nameOf({ row }: NodeTime): string {

@@ -1,4 +1,4 @@
-import { addHours, emptyHours, type HourSet } from "./hour-set.ts";
+import { addHours, emptyHours, hasHour, type HourSet } from "./hour-set.ts";
 
 /** Hours of a node's GPUs, by their slots. */
 export type SlotHours = ReadonlyMap<number, HourSet>;
@@ -15,4 +15,10 @@ export function hoursOf(bySlot: Map<number, HourSet>, slot: number, like: HourSe
 /** Adds the hours of each slot. */
 export function addSlotHours(to: Map<number, HourSet>, from: SlotHours): void {
   for (const [slot, hours] of from) addHours(hoursOf(to, slot, hours), hours);
+}
+
+/** Returns true if a slot has an hour. */
+export function hasSlotHour(bySlot: SlotHours, slot: number, hour: number): boolean {
+  const ofSlot = bySlot.get(slot);
+  return ofSlot !== undefined && hasHour(ofSlot, hour);
 }
