@@ -1,5 +1,6 @@
 import { SEVERITIES, type Check, type Finding } from "./check.ts";
 import { withoutDisruptionBudget } from "./checks/disruption.ts";
+import { migLayoutStrands } from "./checks/mig-layout.ts";
 import { neverScalesDown, poolUnused } from "./checks/pools.ts";
 import { samePriority, withoutPriorityClass } from "./checks/priorities.ts";
 import { queueUnused, starvingQueue } from "./checks/queues.ts";
@@ -30,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   imageNotPinned,
   trainingOnTimeSlices,
   wholeGpuNotebook,
+  migLayoutStrands,
   spotWithoutCheckpoints,
   halfPlaced,
   acrossRacks,

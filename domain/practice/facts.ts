@@ -1,5 +1,6 @@
 import type { GpuHours, Money } from "../exact/units.ts";
 import type { InventoryFact } from "../inventory.ts";
+import type { MigMeasure } from "../share/mig-shape.ts";
 import type { ClusterFactBodies, GpuAmounts } from "../cluster-fact.ts";
 import type { WorkloadFact, WorkloadType } from "../workload.ts";
 
@@ -10,6 +11,8 @@ export interface Spend {
   readonly waiting: Money;
   /** The part of the cost in the state `unallocated`. */
   readonly unallocated: Money;
+  /** The part of the cost in the state `stranded`: rests of MIG GPUs in which no further instance fits. */
+  readonly stranded: Money;
   readonly gpuHours: GpuHours;
   readonly heldGpuHours: GpuHours;
   readonly unallocatedGpuHours: GpuHours;
@@ -96,6 +99,8 @@ export interface PracticeFacts {
   readonly namespaces: readonly PracticeNamespace[];
   readonly pools: readonly PracticePool[];
   readonly queues: readonly PracticeQueue[];
+  /** The measure of a MIG instance in the billing policy, by which rests of GPUs are charged. */
+  readonly migMeasure: MigMeasure;
   /** Returns a node by its cluster and name. */
   nodeOf(cluster: string, node: string): PracticeNode | undefined;
   /** Returns the value of a priority class; undefined for an unknown one. */

@@ -4,6 +4,7 @@ import type { InventoryFact } from "../inventory.ts";
 import type { OwnerRules } from "../owner/compile.ts";
 import { NO_WORKLOAD, podMarks, type Marks } from "../owner/owner.ts";
 import { teamOf } from "../owner/owners.ts";
+import type { MigMeasure } from "../share/mig-shape.ts";
 import type { WorkloadFact } from "../workload.ts";
 import { exemptionsOf } from "./exempt.ts";
 import type {
@@ -44,6 +45,8 @@ export interface GrantUse {
 export interface PracticeRecords {
   readonly now: number;
   readonly days: number;
+  /** The measure of a MIG instance in the billing policy. */
+  readonly migMeasure: MigMeasure;
   /** The newest facts of pods that exist. */
   readonly pods: readonly WorkloadFact[];
   /** The newest facts of nodes that exist, or have ended in the days. */
@@ -60,6 +63,7 @@ const NOTHING: Spend = {
   cost: lastUnits(0n),
   waiting: lastUnits(0n),
   unallocated: lastUnits(0n),
+  stranded: lastUnits(0n),
   gpuHours: lastUnits(0n),
   heldGpuHours: lastUnits(0n),
   unallocatedGpuHours: lastUnits(0n),
@@ -68,7 +72,7 @@ const SILENT: NodeTelemetry = { hasSamples: false, hasProfiling: undefined };
 
 /** Joins the records of a store to the facts that checks read. Teams are those of the rules at `now`. */
 export function gatherPractices(records: PracticeRecords, owners: OwnerRules): PracticeFacts {
-  const { now, days } = records;
+  const { now, days, migMeasure } = records;
   const marks = new Map<string, Marks>();
   const priorities = new Map<string, number>();
   for (const fact of records.cluster) {
@@ -112,6 +116,7 @@ export function gatherPractices(records: PracticeRecords, owners: OwnerRules): P
   return {
     now,
     days,
+    migMeasure,
     workloads,
     nodes,
     namespaces,
@@ -223,6 +228,7 @@ function total(spends: readonly Spend[]): Spend {
     cost: sumOf(({ cost }) => cost) as Money,
     waiting: sumOf(({ waiting }) => waiting) as Money,
     unallocated: sumOf(({ unallocated }) => unallocated) as Money,
+    stranded: sumOf(({ stranded }) => stranded) as Money,
     gpuHours: sumOf(({ gpuHours }) => gpuHours) as GpuHours,
     heldGpuHours: sumOf(({ heldGpuHours }) => heldGpuHours) as GpuHours,
     unallocatedGpuHours: sumOf(({ unallocatedGpuHours }) => unallocatedGpuHours) as GpuHours,

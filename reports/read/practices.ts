@@ -51,6 +51,7 @@ SELECT toBool(grouping(node) = 1) AS isOfWorkload, cluster, node, namespace, wor
   toString(sum(ifNull(effective_cost, 0))) AS cost,
   toString(sumIf(ifNull(effective_cost, 0), state = 'waiting')) AS waiting,
   toString(sumIf(ifNull(effective_cost, 0), state = 'unallocated')) AS unallocated,
+  toString(sumIf(ifNull(effective_cost, 0), state = 'stranded')) AS stranded,
   toString(sum(gpu_hours)) AS gpuHours, toString(sumIf(gpu_hours, holder != '')) AS heldGpuHours,
   toString(sumIf(gpu_hours, state = 'unallocated')) AS unallocatedGpuHours
 FROM charges_published
@@ -83,6 +84,7 @@ interface SpendRow {
   readonly cost: string;
   readonly waiting: string;
   readonly unallocated: string;
+  readonly stranded: string;
   readonly gpuHours: string;
   readonly heldGpuHours: string;
   readonly unallocatedGpuHours: string;
@@ -120,6 +122,7 @@ export async function readPracticeSpends(
     cost: amountOf<"currency">(row.cost),
     waiting: amountOf<"currency">(row.waiting),
     unallocated: amountOf<"currency">(row.unallocated),
+    stranded: amountOf<"currency">(row.stranded),
     gpuHours: amountOf<"gpu-hour">(row.gpuHours),
     heldGpuHours: amountOf<"gpu-hour">(row.heldGpuHours),
     unallocatedGpuHours: amountOf<"gpu-hour">(row.unallocatedGpuHours),
@@ -148,6 +151,7 @@ export async function readPractices(
   const { ledger, practices, viewer, now, spends } = of;
   const { days, off } = practices;
   const from = now - days * DAY_MILLIS;
+  const migMeasure = ledger.policies[0].migShare;
   const [pods, nodes, cluster, grantUses, telemetry] = await Promise.all([
     readFacts<WorkloadFact>(store, PODS),
     readFacts<InventoryFact>(store, NODES, { from }),
@@ -161,7 +165,7 @@ export async function readPractices(
     hasProfiling: samples === 0 ? undefined : profiled > 0,
   }));
   const facts = gatherPractices(
-    { now, days, pods, nodes, cluster, grantUses, telemetry: measured, ...spends },
+    { now, days, migMeasure, pods, nodes, cluster, grantUses, telemetry: measured, ...spends },
     ledger.owners,
   );
   return findingsOf(facts, off).filter(

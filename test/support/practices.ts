@@ -19,6 +19,7 @@ export function spend(cost: string, others: Partial<Record<keyof Spend, string>>
     cost: money(cost),
     waiting: money(others.waiting),
     unallocated: money(others.unallocated),
+    stranded: money(others.stranded),
     gpuHours: hours(others.gpuHours),
     heldGpuHours: hours(others.heldGpuHours),
     unallocatedGpuHours: hours(others.unallocatedGpuHours),
@@ -90,6 +91,7 @@ export const GOOD_CLUSTER: readonly ClusterFact[] = [
 export const GOOD_FLEET: PracticeRecords = {
   now: NOON,
   days: DAYS,
+  migMeasure: "max",
   pods: [
     goodPod("train-0"),
     goodPod("train-1"),

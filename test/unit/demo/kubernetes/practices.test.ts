@@ -63,7 +63,10 @@ async function findings(): Promise<readonly Finding[]> {
   const records = { pods: [...pods.values()], nodes: [...nodes.values()], cluster: [...cluster.values()] };
   const without = { workloadSpends: [], nodeSpends: [], telemetry: [], grantUses: [] };
   return findingsOf(
-    gatherPractices({ now: NOON, days: 7, ...records, ...without }, ownerRules({ team: [{ namespaceLabel: "team" }] })),
+    gatherPractices(
+      { now: NOON, days: 7, migMeasure: "max", ...records, ...without },
+      ownerRules({ team: [{ namespaceLabel: "team" }] }),
+    ),
   );
 }
 
