@@ -1,4 +1,5 @@
 import { SEVERITIES, type Check, type Finding } from "./check.ts";
+import { cpuOrMemoryGone } from "./checks/cpu-and-memory.ts";
 import { withoutDisruptionBudget } from "./checks/disruption.ts";
 import { migLayoutStrands } from "./checks/mig-layout.ts";
 import { neverScalesDown, poolUnused } from "./checks/pools.ts";
@@ -17,6 +18,7 @@ import type { PracticeFacts } from "./facts.ts";
 export const CHECKS: readonly Check[] = [
   gpuNodeWithoutTaint,
   podsWithoutGpu,
+  cpuOrMemoryGone,
   toleratesEverything,
   namespaceWithoutQuota,
   quotaAboveCapacity,

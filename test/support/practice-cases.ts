@@ -71,6 +71,11 @@ const others = (cpuMillicores: number) => ({
   names: ["web/cache-0", "web/front-1"],
   requested: { cpuMillicores, memoryBytes: 1_073_741_824 },
 });
+/** A node of 96 CPUs and 8 GPUs, of which a workload with 2 GPUs holds CPUs. Its free time has cost 30. */
+const hoarding = (cpuRequestMillicores: number): Partial<PracticeRecords> => ({
+  ...pods("train", { compute: { cpuRequestMillicores: cpuRequestMillicores / 2, memoryRequestBytes: 1 } }),
+  nodeSpends: [{ cluster: "test", node: "gpu-a", ...spend("80", { unallocated: "30" }) }],
+});
 const stranded = (cost: string): Partial<PracticeRecords> => ({
   ...nodes({ gpus: gpusWith({ mig: { strategy: "mixed", profiles: { "1g.20gb": 2, "2g.20gb": 4 } } }) }),
   nodeSpends: [{ cluster: "test", node: "gpu-a", ...spend("80", { stranded: cost }) }],
@@ -98,6 +103,14 @@ export const CASES: readonly Case[] = [
     cost: "20",
     fix: "kubectl get pods -A -o wide --field-selector spec.nodeName=gpu-a",
     near: nodes({ others: others(4_000) }),
+  },
+  {
+    name: "cpu-or-memory-gone",
+    records: hoarding(72_000),
+    objects: ["Node gpu-a: 2 of 6 free GPUs without CPU: Job ml/train with 2 GPUs has 72 CPU (fair: 24)"],
+    cost: "10",
+    fix: 'kubectl get pods -A -o wide --field-selector spec.nodeName=gpu-a\n# in the pod template of Job ml/train\nresources: { requests: { cpu: "12" } }',
+    near: hoarding(60_000),
   },
   {
     name: "tolerates-everything",

@@ -1,6 +1,7 @@
 import { affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck } from "../check.ts";
 import type { PracticeWorkload } from "../facts.ts";
+import { memoryText } from "../quantity.ts";
 
 /** GPUs without CPU and memory. */
 export const withoutCpuAndMemory = createCheck(
@@ -72,7 +73,6 @@ export const imageNotPinned = createCheck(
 
 /** The most images that the detail of a workload names. */
 const MOST_IMAGES = 3;
-const BYTES_IN_MEBIBYTE = 1_048_576;
 
 /** Returns `CPU` and `memory` if a pod requests none; nothing for a pod of an old fact. */
 function missingOf({ compute, asks }: PracticeWorkload["pods"][number]): readonly string[] {
@@ -81,9 +81,4 @@ function missingOf({ compute, asks }: PracticeWorkload["pods"][number]): readonl
     ...(compute.cpuRequestMillicores === undefined ? ["CPU"] : []),
     ...(compute.memoryRequestBytes === undefined ? ["memory"] : []),
   ];
-}
-
-function memoryText(bytes: number): string {
-  const mebibytes = Math.ceil(bytes / BYTES_IN_MEBIBYTE);
-  return mebibytes % 1024 === 0 ? `${mebibytes / 1024}Gi` : `${mebibytes}Mi`;
 }
