@@ -8,6 +8,7 @@ import { queueUnused, starvingQueue } from "./checks/queues.ts";
 import { namespaceWithoutLimitRange, namespaceWithoutQuota, quotaAboveCapacity, quotaUnused } from "./checks/quotas.ts";
 import { imageNotPinned, requestsUnlikeLimits, withoutCpuAndMemory } from "./checks/requests.ts";
 import { trainingOnTimeSlices, wholeGpuNotebook } from "./checks/sharing.ts";
+import { overTooManyNodes } from "./checks/spread.ts";
 import { gpuNodeWithoutTaint, podsWithoutGpu, toleratesEverything } from "./checks/taints.ts";
 import { nodeWithoutExporter, withoutProfiling } from "./checks/telemetry.ts";
 import { acrossRacks, halfPlaced, spotWithoutCheckpoints } from "./checks/training.ts";
@@ -37,6 +38,7 @@ export const CHECKS: readonly Check[] = [
   spotWithoutCheckpoints,
   halfPlaced,
   acrossRacks,
+  overTooManyNodes,
   withoutDisruptionBudget,
   neverScalesDown,
   poolUnused,

@@ -85,6 +85,12 @@ const racked = (...racks: readonly string[]) => ({
   nodes: racks.map((rack, index) => goodNode(`gpu-${"abcd"[index]}`, { labels: { [RACK]: rack } })),
   pods: ["gpu-a", "gpu-b"].map((node) => goodPod(`train-${node}`, { node })),
 });
+/** Two pods on two nodes that have run for some minutes. */
+const spreadFor = (minutes: number): Partial<PracticeRecords> => ({
+  pods: ["gpu-a", "gpu-b"].map((node) =>
+    goodPod(`train-${node}`, { node, times: { created: 0, started: NOON - minutes * 60_000 } }),
+  ),
+});
 
 /** A case of each check, in the order of the documentation. */
 export const CASES: readonly Case[] = [
@@ -280,6 +286,15 @@ export const CASES: readonly Case[] = [
     fix: `# in the pod template of Job ml/train\nmetadata: { annotations: { kueue.x-k8s.io/podset-required-topology: ${RACK} } }`,
     team: "vision",
     near: racked("r1", "r2", "r3"),
+  },
+  {
+    name: "job-over-too-many-nodes",
+    records: spreadFor(61),
+    objects: ["Job ml/train: 2 GPUs on 2 nodes, 1 is enough"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nmetadata: { annotations: { kueue.x-k8s.io/podset-preferred-topology: kubernetes.io/hostname } }",
+    team: "vision",
+    near: spreadFor(60),
   },
   {
     name: "inference-without-disruption-budget",
