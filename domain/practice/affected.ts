@@ -5,7 +5,7 @@ import type { PracticeNamespace, PracticeNode, PracticeWorkload } from "./facts.
 type Found = Partial<Pick<Affected, "detail" | "value" | "cost">>;
 
 /** Returns a workload as an affected object of its team. Without another amount, its whole cost is at stake. */
-export function affectedWorkload(workload: PracticeWorkload, found: Found = {}): Affected {
+export function affectedWorkload(workload: Omit<PracticeWorkload, "pods">, found: Found = {}): Affected {
   const { cluster, namespace, kind, name, team, spend, exempt } = workload;
   return { cluster, team, kind, namespace, name, exempt, detail: "", value: "", cost: spend.cost, ...found };
 }

@@ -12,6 +12,7 @@ import { overTooManyNodes } from "./checks/spread.ts";
 import { gpuNodeWithoutTaint, podsWithoutGpu, toleratesEverything } from "./checks/taints.ts";
 import { nodeWithoutExporter, withoutProfiling } from "./checks/telemetry.ts";
 import { acrossRacks, halfPlaced, spotWithoutCheckpoints } from "./checks/training.ts";
+import { timeLimitFarAboveNeed } from "./checks/time-limits.ts";
 import { devicePluginsMixed, driverEndOfLife, driversMixed, exportersMixed } from "./checks/versions.ts";
 import type { PracticeFacts } from "./facts.ts";
 
@@ -39,6 +40,7 @@ export const CHECKS: readonly Check[] = [
   halfPlaced,
   acrossRacks,
   overTooManyNodes,
+  timeLimitFarAboveNeed,
   withoutDisruptionBudget,
   neverScalesDown,
   poolUnused,

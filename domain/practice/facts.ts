@@ -33,6 +33,24 @@ export interface PracticeWorkload {
   readonly exempt: ReadonlySet<string>;
 }
 
+/** A pod with a limit of time that has succeeded. */
+export interface LimitedPod {
+  /** The UID of the Job of the pod; without a Job the pod's own. The limit of a Job covers all of its pods. */
+  readonly run: string;
+  /** When the pod was bound, or else when it started: milliseconds since the epoch. */
+  readonly begun: number;
+  readonly finished: number;
+  readonly limitSeconds: number;
+  /** Whole GPUs. */
+  readonly gpus: number;
+}
+
+/** A workload with pods that have a limit of time and have succeeded in the days. */
+export interface LimitedWorkload extends Omit<PracticeWorkload, "pods"> {
+  /** At most 500, those that ended last. */
+  readonly ended: readonly LimitedPod[];
+}
+
 /** The samples of a node's exporters. */
 export interface NodeTelemetry {
   /** True if a scrape of the last day had devices. */
@@ -95,6 +113,7 @@ export interface PracticeFacts {
   /** The days before `now` to which charges belong. */
   readonly days: number;
   readonly workloads: readonly PracticeWorkload[];
+  readonly limited: readonly LimitedWorkload[];
   readonly nodes: readonly PracticeNode[];
   readonly namespaces: readonly PracticeNamespace[];
   readonly pools: readonly PracticePool[];

@@ -8,6 +8,7 @@ import type { MigMeasure } from "../share/mig-shape.ts";
 import type { WorkloadFact } from "../workload.ts";
 import { exemptionsOf } from "./exempt.ts";
 import type {
+  LimitedPod,
   NodeTelemetry,
   PracticeFacts,
   PracticeNamespace,
@@ -49,6 +50,8 @@ export interface PracticeRecords {
   readonly migMeasure: MigMeasure;
   /** The newest facts of pods that exist. */
   readonly pods: readonly WorkloadFact[];
+  /** The workloads with pods that have a limit of time and have succeeded in the days, each with the fact of its newest such pod. */
+  readonly limited: readonly { readonly newest: WorkloadFact; readonly ended: readonly LimitedPod[] }[];
   /** The newest facts of nodes that exist, or have ended in the days. */
   readonly nodes: readonly InventoryFact[];
   /** The newest facts of namespaces, quotas, queues, limit ranges and priority classes. */
@@ -89,12 +92,7 @@ export function gatherPractices(records: PracticeRecords, owners: OwnerRules): P
   const living = records.pods.filter(
     ({ phase, asks }) => phase !== "Succeeded" && phase !== "Failed" && asks.length > 0,
   );
-  const workloads = groupBy(living, ({ cluster, namespace, workload: { kind, name } }) => [
-    cluster,
-    namespace,
-    kind,
-    name,
-  ]).map((pods): PracticeWorkload => {
+  const workloadOf = (pods: readonly [WorkloadFact, ...WorkloadFact[]]): PracticeWorkload => {
     const [first] = pods;
     const { cluster, namespace, type, queue = "", node } = first;
     const { kind, name } = first.workload;
@@ -111,13 +109,20 @@ export function gatherPractices(records: PracticeRecords, owners: OwnerRules): P
       spend: spends.get(keyOf(cluster, namespace, kind, name)) ?? NOTHING,
       exempt: exemptionsOf([...pods, ofNamespace]),
     };
-  });
+  };
+  const workloads = groupBy(living, ({ cluster, namespace, workload: { kind, name } }) => [
+    cluster,
+    namespace,
+    kind,
+    name,
+  ]).map(workloadOf);
   const namespaces = namespacesOf(records, workloads, marks, owners);
   return {
     now,
     days,
     migMeasure,
     workloads,
+    limited: records.limited.map(({ newest, ended }) => ({ ...workloadOf([newest]), ended })),
     nodes,
     namespaces,
     pools: poolsOf(records, nodes),

@@ -24,6 +24,27 @@ const PODS = newestSql("workload_facts", "cluster, uid", {
     SELECT cluster, uid FROM workload_facts GROUP BY cluster, uid
     HAVING ${ofNewestFact("ended")} = 0 AND ${ofNewestFact("phase")} NOT IN ('Succeeded', 'Failed'))`,
 });
+/**
+ * SQL for the workloads with pods that have a limit of time and have succeeded since a time: the 500 pods that ended last, each once,
+ * because the times of a pod stay the same from its last phase on. The JSON of a fact is read once.
+ */
+const LIMITED = `
+WITH JSONExtract(pods.fact, 'Tuple(deadlineSeconds UInt64, owners Array(Tuple(kind String, uid String)),
+  asks Array(Tuple(kind String, count UInt32)))') AS parts
+SELECT argMax(pods.fact, (finished_at, ${FACT_ORDER})) AS fact,
+  arraySlice(arrayReverseSort(pod -> pod.3, groupUniqArray((
+    if(parts.owners[1].kind = 'Job', parts.owners[1].uid, uid),
+    toFloat64(toUnixTimestamp64Milli(assumeNotNull(ifNull(scheduled_at, started_at)))),
+    toFloat64(toUnixTimestamp64Milli(assumeNotNull(finished_at))),
+    toFloat64(parts.deadlineSeconds),
+    toFloat64(arraySum(ask -> if(ask.kind = 'gpu', ask.count, 0), parts.asks)),
+    uid
+  ))), 1, 500) AS succeeded
+FROM workload_facts AS pods
+WHERE phase = 'Succeeded' AND started_at IS NOT NULL AND finished_at >= fromUnixTimestamp64Milli({from:Int64})
+  AND position(pods.fact, '"deadlineSeconds":') > 0
+GROUP BY cluster, namespace, workload_kind, workload
+ORDER BY max(finished_at) DESC LIMIT 5000`;
 const NODES = newestSql("inventory_facts", "cluster, node", {
   having: `${ofNewestFact("ended")} = 0 OR max(at) >= fromUnixTimestamp64Milli({from:Int64})`,
 });
@@ -90,6 +111,17 @@ interface SpendRow {
   readonly unallocatedGpuHours: string;
 }
 
+interface LimitedRow {
+  readonly fact: string;
+  readonly succeeded: readonly (readonly [
+    run: string,
+    begun: number,
+    finished: number,
+    limitSeconds: number,
+    gpus: number,
+  ])[];
+}
+
 interface TelemetryRow {
   readonly cluster: string;
   readonly node: string;
@@ -152,8 +184,9 @@ export async function readPractices(
   const { days, off } = practices;
   const from = now - days * DAY_MILLIS;
   const migMeasure = ledger.policies[0].migShare;
-  const [pods, nodes, cluster, grantUses, telemetry] = await Promise.all([
+  const [pods, limited, nodes, cluster, grantUses, telemetry] = await Promise.all([
     readFacts<WorkloadFact>(store, PODS),
+    store.query<LimitedRow>(LIMITED, { from }),
     readFacts<InventoryFact>(store, NODES, { from }),
     readFacts<ClusterFact>(store, CLUSTER),
     store.query<GrantUse>(GRANT_USES, { from }),
@@ -165,12 +198,36 @@ export async function readPractices(
     hasProfiling: samples === 0 ? undefined : profiled > 0,
   }));
   const facts = gatherPractices(
-    { now, days, migMeasure, pods, nodes, cluster, grantUses, telemetry: measured, ...spends },
+    {
+      now,
+      days,
+      migMeasure,
+      pods,
+      limited: limited.map(limitedOf),
+      nodes,
+      cluster,
+      grantUses,
+      telemetry: measured,
+      ...spends,
+    },
     ledger.owners,
   );
   return findingsOf(facts, off).filter(
     ({ team }) => seesAll(viewer) || (team !== undefined && maySeeTeam(viewer, team)),
   );
+}
+
+function limitedOf({ fact, succeeded }: LimitedRow): PracticeRecords["limited"][number] {
+  return {
+    newest: JSON.parse(fact) as WorkloadFact,
+    ended: succeeded.map(([run, begun, finished, limitSeconds, gpus]) => ({
+      run,
+      begun,
+      finished,
+      limitSeconds,
+      gpus,
+    })),
+  };
 }
 
 /** The conditions on findings; an absent one is met by all. */

@@ -8,13 +8,14 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { NOON } from "../support/facts.ts";
 import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
-import { goodNode, goodPod } from "../support/practices.ts";
+import { endedPod, goodNode, goodPod } from "../support/practices.ts";
 
 const NODES = 1_250;
 const PODS = 10_000;
+const ENDED = 5_000;
 const TYPES: readonly WorkloadType[] = ["training", "inference", "notebook", "other"];
 
-describe("the practices of 1,250 nodes and 10,000 pods", () => {
+describe("the practices of 1,250 nodes, 10,000 pods and 5,000 that have ended", () => {
   let store: StoreClient;
 
   beforeAll(async () => {
@@ -39,6 +40,15 @@ describe("the practices of 1,250 nodes and 10,000 pods", () => {
         }),
       ),
     );
+    await insertWorkloads(
+      store,
+      Array.from({ length: ENDED }, (_, index) =>
+        endedPod(`ended-${index}`, 60, 86_400, {
+          namespace: `ns-${index % 200}`,
+          workload: { kind: "CronJob", name: `nightly-${index % 1_000}` },
+        }),
+      ),
+    );
   }, 120_000);
   afterAll(() => store.close());
 
@@ -58,6 +68,8 @@ describe("the practices of 1,250 nodes and 10,000 pods", () => {
       millis.push(performance.now() - from);
       expect(findings.find(({ check }) => check === "gpu-node-without-taint")!.count).toBe(NODES);
       expect(findings.find(({ check }) => check === "tolerates-everything")!.count).toBe(PODS);
+      const limits = findings.find(({ check }) => check === "time-limit-far-above-need");
+      expect(limits!.count).toBe(1_000);
     }
     expect(Math.min(...millis)).toBeLessThan(2_000);
   }, 60_000);

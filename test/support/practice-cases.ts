@@ -92,6 +92,22 @@ const spreadFor = (minutes: number): Partial<PracticeRecords> => ({
   ),
 });
 
+/** Pods that have succeeded after 36 minutes, each in a Job of its own, with limits in seconds. */
+const limited = (...seconds: readonly number[]): Partial<PracticeRecords> => ({
+  limited: [
+    {
+      newest: goodPod("train-9", { phase: "Succeeded" }),
+      ended: seconds.map((limitSeconds, index) => ({
+        run: `ended-${index}`,
+        begun: NOON,
+        finished: NOON + 36 * 60_000,
+        limitSeconds,
+        gpus: 1,
+      })),
+    },
+  ],
+});
+
 /** A case of each check, in the order of the documentation. */
 export const CASES: readonly Case[] = [
   {
@@ -295,6 +311,15 @@ export const CASES: readonly Case[] = [
     fix: "# in the pod template of Job ml/train\nmetadata: { annotations: { kueue.x-k8s.io/podset-preferred-topology: kubernetes.io/hostname } }",
     team: "vision",
     near: spreadFor(60),
+  },
+  {
+    name: "time-limit-far-above-need",
+    records: limited(10_800, 10_800, 10_800),
+    objects: ["Job ml/train: 3 pods used 20 % of at least 180 min, the longest 36 min"],
+    cost: "100",
+    fix: "# in the pod template of Job ml/train\nactiveDeadlineSeconds: 4320",
+    team: "vision",
+    near: limited(10_800, 10_800, 10_799),
   },
   {
     name: "inference-without-disruption-budget",

@@ -4,6 +4,7 @@ import type { InventoryFact, NodeGpus } from "../../domain/inventory.ts";
 import type { PracticeFacts, Spend } from "../../domain/practice/facts.ts";
 import { gatherPractices, type PracticeRecords } from "../../domain/practice/gather.ts";
 import { EXEMPT_MARK } from "../../domain/practice/exempt.ts";
+import type { WorkloadFact } from "../../domain/workload.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "./facts.ts";
 import { ownerRules } from "./owner-rules.ts";
 
@@ -41,6 +42,23 @@ export function goodPod(name: string, given: Parameters<typeof workloadFact>[0] 
     unpinnedImages: [],
     checkpoints: "argument",
     disruptionBudgets: ["budget"],
+    ...given,
+  });
+}
+
+/** A pod that succeeded some minutes after it was bound, with a limit of time. Its Job is its own. */
+export function endedPod(
+  name: string,
+  minutes: number,
+  deadlineSeconds: number,
+  given: Parameters<typeof workloadFact>[0] = {},
+): WorkloadFact {
+  const scheduled = NOON - 86_400_000;
+  return goodPod(name, {
+    phase: "Succeeded",
+    owners: [{ apiVersion: "batch/v1", kind: "Job", name: "train", uid: `job-of-${name}` }],
+    times: { created: scheduled, scheduled, started: scheduled + 30_000, finished: scheduled + minutes * 60_000 },
+    deadlineSeconds,
     ...given,
   });
 }
@@ -110,6 +128,7 @@ export const GOOD_FLEET: PracticeRecords = {
       asks: [{ kind: "mig", resource: "nvidia.com/mig-1g.10gb", profile: "1g.10gb", count: 1 }],
     }),
   ],
+  limited: [],
   nodes: [goodNode("gpu-a"), goodNode("gpu-b")],
   cluster: GOOD_CLUSTER,
   grantUses: [],
@@ -133,11 +152,13 @@ export function practicesOf(records: Partial<PracticeRecords> = {}): PracticeFac
 
 /** Returns the same records with an exemption on each pod, node and namespace. */
 export function exempted(records: Partial<PracticeRecords>, value: string): Partial<PracticeRecords> {
-  const { pods, nodes, cluster } = { ...GOOD_FLEET, ...records };
+  const { pods, limited, nodes, cluster } = { ...GOOD_FLEET, ...records };
   const mark = { [EXEMPT_MARK]: value };
+  const marked = (pod: WorkloadFact): WorkloadFact => ({ ...pod, annotations: { ...pod.annotations, ...mark } });
   return {
     ...records,
-    pods: pods.map((pod) => ({ ...pod, annotations: { ...pod.annotations, ...mark } })),
+    pods: pods.map(marked),
+    limited: limited.map(({ newest, ended }) => ({ newest: marked(newest), ended })),
     nodes: nodes.map((node) => ({ ...node, labels: { ...node.labels, ...mark } })),
     cluster: cluster.map((fact) =>
       fact.kind === "Namespace" ? { ...fact, body: { ...fact.body, labels: { ...fact.body.labels, ...mark } } } : fact,

@@ -61,7 +61,7 @@ async function findings(): Promise<readonly Finding[]> {
   projector.listed("pods", NOON);
   await see(objects.filter(({ kind }) => kind === "Node"));
   const records = { pods: [...pods.values()], nodes: [...nodes.values()], cluster: [...cluster.values()] };
-  const without = { workloadSpends: [], nodeSpends: [], telemetry: [], grantUses: [] };
+  const without = { limited: [], workloadSpends: [], nodeSpends: [], telemetry: [], grantUses: [] };
   return findingsOf(
     gatherPractices(
       { now: NOON, days: 7, migMeasure: "max", ...records, ...without },
