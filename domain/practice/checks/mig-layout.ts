@@ -25,7 +25,7 @@ export const migLayoutStrands = createCheck(
         ? `kubectl get node ${name} --output yaml   # then write a layout without a rest for NVIDIA's mig-parted`
         : `kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data   # no pod may hold a GPU when the layout changes
 kubectl label node ${name} nvidia.com/mig.config=all-${value} --overwrite   # if its instances suffice for the pods
-kubectl uncordon ${name}`,
+kubectl uncordon ${name}   # when the label nvidia.com/mig.config.state is success`,
   },
   ({ nodes, migMeasure }) =>
     nodes.flatMap((node) => {
