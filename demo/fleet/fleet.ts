@@ -3,6 +3,7 @@ import { blueprintsFor, type Blueprint } from "./blueprint.ts";
 import { hash, hashText, pick, roll, suffixOf, uuidOf } from "./hash.ts";
 import { EXPORTER_MAKES } from "./makes.ts";
 import { COLLECT_MILLIS, type FleetGpu, type FleetNode, type Slot, type TrainingGroup } from "./node.ts";
+import { residencyOf } from "./residents.ts";
 import { NAMESPACES, type FleetNamespace } from "./teams.ts";
 
 /** The constant properties of a fleet. Everything that changes is a function of a node or slot and the time. */
@@ -124,7 +125,7 @@ function createGpu(node: FleetNode, plan: Blueprint, index: number): FleetGpu {
 
 function slotsOf(node: FleetNode, plan: Blueprint, gpu: number, key: number): Slot[] {
   const { memoryMib } = node.model;
-  const whole = { node, gpu, memoryMib, weight: 1, use: plan.use, isForgotten: false };
+  const whole = { node, gpu, memoryMib, weight: 1, use: plan.use };
   const instances = plan.mig?.[gpu % plan.mig.length];
   if (instances !== undefined) {
     return instances.map((instance, index) => ({
@@ -148,6 +149,7 @@ function slotsOf(node: FleetNode, plan: Blueprint, gpu: number, key: number): Sl
       use: replica === 0 ? "inference" : plan.use,
     }));
   }
-  const isForgotten = plan.use === "notebook" && gpu === 0;
-  return [{ ...whole, key: hash(key, 0, 7), isForgotten }];
+  const resident = residencyOf(plan, gpu);
+  if (resident === undefined) return [{ ...whole, key: hash(key, 0, 7) }];
+  return [{ ...whole, key: hash(key, 0, 7), resident, use: resident.plan.type }];
 }

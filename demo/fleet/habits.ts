@@ -32,9 +32,8 @@ export function inferenceLoad(service: number, pod: number, utcOffsetHours: numb
   };
 }
 
-/** Returns a load that is mostly 0, with short runs. A forgotten notebook keeps its memory and does nothing. */
-export function notebookLoad(key: number, isForgotten: boolean): Load {
-  if (isForgotten) return { base: 0, waves: [] };
+/** Returns a load that is mostly 0, with short runs. */
+export function notebookLoad(key: number): Load {
   const period = 1500 + 2700 * roll(key, 41);
   const width = 90 + 420 * roll(key, 42);
   return {
@@ -42,4 +41,9 @@ export function notebookLoad(key: number, isForgotten: boolean): Load {
     waves: [],
     pulse: { height: 0.25 + 0.55 * roll(key, 43), period, width, phase: period * roll(key, 44) },
   };
+}
+
+/** Returns a load that is always near a level. */
+export function steadyLoad(key: number, level: number): Load {
+  return { base: level, waves: ripple(key, level * 0.04) };
 }

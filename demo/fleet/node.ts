@@ -1,5 +1,6 @@
 import type { ExporterMake, MakeName } from "./makes.ts";
 import type { GpuModel, MigInstance } from "./models.ts";
+import type { Residency } from "./residents.ts";
 import type { WorkloadType } from "./teams.ts";
 
 /** The troubles of a node. */
@@ -24,9 +25,10 @@ export interface Slot {
   /** The part of the GPU's power at this slot's full load. */
   readonly weight: number;
   readonly memoryMib: number;
-  readonly use: WorkloadType;
-  /** True for a forgotten notebook, which holds its GPU for weeks and does nothing. */
-  readonly isForgotten: boolean;
+  /** Nobody holds a spare slot. */
+  readonly use: WorkloadType | "spare";
+  /** The workload that always holds the slot; absent where the holders change. */
+  readonly resident?: Residency;
 }
 
 /** A GPU of a node. */

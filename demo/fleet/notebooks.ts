@@ -2,27 +2,12 @@ import { hash, pick, roll } from "./hash.ts";
 import { notebookLoad } from "./habits.ts";
 import type { Slot } from "./node.ts";
 import { notebookPod } from "./pod.ts";
-import { nobody, spanAt, tenancyWithin, wholeSecond, type Tenancy } from "./span.ts";
+import { nobody, tenancyWithin, wholeSecond, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
-/** Returns the notebook on a slot: one a day, in working hours; few at weekends. The forgotten one stays for weeks. */
+/** Returns the notebook on a slot: one a day, in working hours; few at weekends. */
 export function notebookTenancy(slot: Slot, timeMillis: number): Tenancy {
-  return slot.isForgotten ? forgottenTenancy(slot, timeMillis) : workdayTenancy(slot, timeMillis);
-}
-
-function forgottenTenancy(slot: Slot, timeMillis: number): Tenancy {
-  const span = spanAt(slot.key, timeMillis, [{ lengthMillis: 28 * DAY_MILLIS, chance: 1 }]);
-  const startMillis = span.fromMillis + 10 * HOUR_MILLIS;
-  const run = { startMillis, endMillis: span.untilMillis };
-  const team = pick(TEAMS, roll(span.key, 2));
-  return tenancyWithin(span, run, timeMillis, {
-    load: () => notebookLoad(span.key, true),
-    pod: (load) => notebookPod(span.key, team, { node: slot.node.name, ...run }, load),
-  });
-}
-
-function workdayTenancy(slot: Slot, timeMillis: number): Tenancy {
   // A slot belongs to one team. The team's midnight divides its days.
   const team = pick(TEAMS, roll(slot.key, 1));
   const offset = team.utcOffsetHours * HOUR_MILLIS;
@@ -36,7 +21,7 @@ function workdayTenancy(slot: Slot, timeMillis: number): Tenancy {
   const endMillis = wholeSecond(fromMillis + (17 + 5 * roll(span.key, 5)) * HOUR_MILLIS);
   const run = { startMillis, endMillis };
   return tenancyWithin(span, run, timeMillis, {
-    load: () => notebookLoad(span.key, false),
+    load: () => notebookLoad(span.key),
     pod: (load) => notebookPod(span.key, team, { node: slot.node.name, ...run }, load),
   });
 }

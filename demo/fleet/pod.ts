@@ -19,6 +19,8 @@ export interface FleetPod {
   /** The pod's rank in a gang of several pods. */
   readonly gang?: { readonly rank: number; readonly size: number };
   readonly labels: Readonly<Record<string, string>>;
+  /** The creation of a pod that waits for its node for hours; absent for all others. */
+  readonly submittedMillis?: number;
   readonly startMillis: number;
   readonly endMillis: number;
   readonly load: Load;
@@ -82,13 +84,18 @@ export function inferencePod(
     container: "server",
     team: team.name,
     type: "inference",
-    workload: { kind: "Deployment", name, uid: uuidOf(hashText(seed, `deployment/${team.name}/${name}`)) },
+    workload: { kind: "Deployment", name, uid: deploymentUid(seed, team.name, name) },
     labels: { app: name, team: team.name },
     load,
     memoryRatio: 0.55 + 0.36 * roll(service, 2),
     tensorRatio: 0.1 + 0.2 * roll(service, 3),
     dramRatio: 0.5 + 0.3 * roll(service, 4),
   };
+}
+
+/** Returns the UID of a team's service. */
+export function deploymentUid(seed: number, team: string, service: string): string {
+  return uuidOf(hashText(seed, `deployment/${team}/${service}`));
 }
 
 /** Returns a notebook pod. */

@@ -31,6 +31,7 @@ const DISCOUNTED = [
     contracted: "4.80",
     effective: "4.35",
   },
+  { match: { model: "A100-80GB", capacityType: "spot" }, per: "gpu-hour", list: "3.43", effective: "1.37" },
   { match: { instanceType: "g6.12xlarge", capacityType: "spot" }, per: "node-hour", list: "4.6016", effective: "1.84" },
   { match: { instanceType: "g5.12xlarge", capacityType: "spot" }, per: "node-hour", list: "5.672", effective: "2.27" },
   {

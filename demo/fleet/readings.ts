@@ -58,6 +58,8 @@ export function emptyReadings(): Readings {
 const AMBIENT_CELSIUS = 27;
 /** The temperature above which a GPU slows down to protect itself. */
 const SLOWDOWN_CELSIUS = 87;
+/** The part of the memory that the context of a process takes on a GPU that it does not use. */
+const CONTEXT_RATIO = 0.01;
 const IDLE_REASON = 0x1;
 const POWER_CAP_REASON = 0x4;
 const SW_THERMAL_REASON = 0x20;
@@ -123,8 +125,9 @@ export function readSlot(node: FleetNode, slot: Slot, meter: SlotMeter, timeMill
   const capacity = slot.memoryMib - reserved;
   // A model is loaded over its first two minutes.
   const loaded = pod === undefined ? 0 : Math.min(1, 0.05 + (timeMillis - fromMillis) / 120_000);
+  const memoryRatio = slot.resident?.isUsed === false ? CONTEXT_RATIO : (pod?.memoryRatio ?? 0);
   into.fbUsedMib =
-    pod === undefined ? (slot.instance === undefined ? 1 : 13) : Math.round(capacity * pod.memoryRatio * loaded);
+    pod === undefined ? (slot.instance === undefined ? 1 : 13) : Math.round(capacity * memoryRatio * loaded);
   into.fbReservedMib = reserved;
   into.fbFreeMib = capacity - into.fbUsedMib;
 }

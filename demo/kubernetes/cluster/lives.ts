@@ -5,7 +5,7 @@ import type { FleetPod } from "../../fleet/pod.ts";
 import { wholeSecond } from "../../fleet/span.ts";
 import { tenancyAt } from "../../fleet/tenancy.ts";
 import { outagesBetween, type Outage } from "./outages.ts";
-import { MINUTE, SECOND } from "./times.ts";
+import { HOUR, MINUTE, SECOND } from "./times.ts";
 
 /** A pod of the fleet from its creation to its deletion. All times are milliseconds since the epoch. */
 export interface PodLife {
@@ -30,6 +30,7 @@ export interface PodLife {
 
 /** The longest time between a pod's creation and its start. */
 const LONGEST_WAIT = 40 * MINUTE;
+const LONGEST_WAIT_OF_RESIDENTS = 12 * HOUR;
 /** How long finished jobs stay (`ttlSecondsAfterFinished`). */
 export const FINISHED_STAY = 10 * MINUTE;
 const GRACE = 30 * SECOND;
@@ -45,7 +46,8 @@ export function livesBetween(fleet: Fleet, fromMillis: number, untilMillis: numb
   for (const node of fleet.nodes) {
     for (const slot of node.gpus.flatMap(({ slots }) => slots)) {
       let at = fromMillis - FINISHED_STAY;
-      while (at < untilMillis + LONGEST_WAIT) {
+      const longestWait = slot.resident === undefined ? LONGEST_WAIT : LONGEST_WAIT_OF_RESIDENTS;
+      while (at < untilMillis + longestWait) {
         const tenancy = tenancyAt(slot, at);
         at = tenancy.untilMillis;
         const { pod } = tenancy;
@@ -97,7 +99,7 @@ function wholeLife(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodL
   const { startMillis, endMillis } = pod;
   const key = hashText(node.key, pod.uid);
   const boundMillis = Math.max(...slots.map((slot) => freeFrom(slot, startMillis)), startMillis - leadOf(pod, key));
-  const createdMillis = boundMillis - wholeSecond(waitOf(pod, key));
+  const createdMillis = pod.submittedMillis ?? boundMillis - wholeSecond(waitOf(pod, key));
   const isTraining = pod.type === "training";
   return {
     pod,
@@ -118,8 +120,8 @@ function wholeLife(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodL
 }
 
 /** Returns the time between a pod's binding and its start: images are pulled. The first of a gang is often bound long before. */
-function leadOf({ gang }: FleetPod, key: number): number {
-  if (gang?.rank === 0) return 15 * MINUTE;
+function leadOf({ gang, submittedMillis }: FleetPod, key: number): number {
+  if (gang?.rank === 0 && submittedMillis === undefined) return 15 * MINUTE;
   return (8 + (hash(key, 3) % 32)) * SECOND;
 }
 

@@ -1,5 +1,6 @@
 import type { Fleet } from "../../fleet/fleet.ts";
-import { hashText, uuidOf } from "../../fleet/hash.ts";
+import { deploymentUid } from "../../fleet/pod.ts";
+import { servicesOf } from "../../fleet/residents.ts";
 import { TEAMS } from "../../fleet/teams.ts";
 import type { KubernetesObject } from "../server/object.ts";
 import type { PodLife } from "./lives.ts";
@@ -54,14 +55,14 @@ function specOf(kind: string, life: PodLife, timeMillis: number): Readonly<Recor
 }
 
 function deployments({ seed }: Fleet): KubernetesObject[] {
-  return TEAMS.flatMap(({ name: team, namespaces, services }) =>
-    services.map((name) => ({
+  return TEAMS.flatMap((team) =>
+    servicesOf(team).map((name) => ({
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: {
         name,
-        namespace: namespaces.inference,
-        uid: uuidOf(hashText(seed, `deployment/${team}/${name}`)),
+        namespace: team.namespaces.inference,
+        uid: deploymentUid(seed, team.name, name),
         creationTimestamp: timestamp(LONG_AGO),
         labels: { app: name },
       },

@@ -1,6 +1,7 @@
 import type { Fleet } from "../../fleet/fleet.ts";
 import { hashText, uuidOf } from "../../fleet/hash.ts";
 import type { FleetNode } from "../../fleet/node.ts";
+import { servicesOf } from "../../fleet/residents.ts";
 import { TEAMS } from "../../fleet/teams.ts";
 import type { KubernetesObject } from "../server/object.ts";
 import { LONG_AGO } from "./namespaces.ts";
@@ -44,16 +45,16 @@ export function limitRangeObjects({ seed, namespaces }: Fleet): KubernetesObject
 
 /** Returns the PodDisruptionBudget of each service that has one. */
 export function budgetObjects({ seed }: Fleet): KubernetesObject[] {
-  return TEAMS.flatMap(({ namespaces, services }) =>
-    services
+  return TEAMS.flatMap((team) =>
+    servicesOf(team)
       .filter((name) => !WITHOUT_BUDGET.has(name))
       .map((name) => ({
         apiVersion: "policy/v1",
         kind: "PodDisruptionBudget",
         metadata: {
           name,
-          namespace: namespaces.inference,
-          uid: uuidOf(hashText(seed, `budget/${namespaces.inference}/${name}`)),
+          namespace: team.namespaces.inference,
+          uid: uuidOf(hashText(seed, `budget/${team.namespaces.inference}/${name}`)),
           creationTimestamp: timestamp(LONG_AGO + DAY),
         },
         spec: { maxUnavailable: 1, selector: { matchLabels: { app: name } } },

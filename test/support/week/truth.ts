@@ -1,7 +1,7 @@
 import type { Fleet } from "../../../demo/fleet/fleet.ts";
 import { loadBetween } from "../../../demo/fleet/load.ts";
 import type { FleetGpu, FleetNode, Slot } from "../../../demo/fleet/node.ts";
-import type { FleetPod } from "../../../demo/fleet/pod.ts";
+import type { Tenancy } from "../../../demo/fleet/span.ts";
 import { tenancyAt } from "../../../demo/fleet/tenancy.ts";
 import { busStateAt, extraHeatAt, isExporterAway, isProfilingStuck, xidAt } from "../../../demo/fleet/troubles.ts";
 import { livesAt } from "../../../demo/kubernetes/cluster/lives.ts";
@@ -176,22 +176,23 @@ function isHeated(look: Look): boolean {
   );
 }
 
-/** True if a pod's load was below a threshold on average over a time, or over the part of it in which the pod ran. */
+/** True if a pod's load on a GPU was below a threshold on average over a time, or over the part of it in which the pod ran. */
 function meansBelow(threshold: number, millis: number): (look: Look) => boolean {
   return ({ fleet, labels, at }) => {
-    const pod = podNamed(fleet, labels, at - MINUTE);
-    if (pod === undefined) return false;
-    const from = Math.max(pod.startMillis, at - millis);
-    return loadBetween(pod.load, from / 1000, at / 1000) / ((at - from) / 1000) < threshold * SLACK;
+    return tenanciesOf(fleet, labels, at - MINUTE).some(({ pod, load }) => {
+      const from = Math.max(pod!.startMillis, at - millis);
+      return loadBetween(load, from / 1000, at / 1000) / ((at - from) / 1000) < threshold * SLACK;
+    });
   };
 }
 
-function podNamed(fleet: Fleet, { namespace, pod: name }: Labels, at: number): FleetPod | undefined {
-  for (const slot of fleet.nodes.flatMap(slotsOf)) {
-    const { pod } = tenancyAt(slot, at);
-    if (pod?.name === name && pod?.namespace === namespace) return pod;
-  }
-  return undefined;
+/** The tenancies of a named pod, one for each of its GPUs; of one GPU if the labels have it. */
+function tenanciesOf(fleet: Fleet, { namespace, pod: name, UUID }: Labels, at: number): readonly Tenancy[] {
+  return fleet.nodes
+    .flatMap(({ gpus }) => gpus)
+    .filter(({ uuid }) => UUID === undefined || UUID === uuid)
+    .flatMap(({ slots }) => slots.map((slot) => tenancyAt(slot, at)))
+    .filter(({ pod }) => pod?.name === name && pod?.namespace === namespace);
 }
 
 function slotsOf(node: FleetNode): readonly Slot[] {

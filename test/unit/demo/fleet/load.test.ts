@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { inferenceLoad, notebookLoad, trainingLoad } from "../../../../demo/fleet/habits.ts";
+import { inferenceLoad, notebookLoad, steadyLoad, trainingLoad } from "../../../../demo/fleet/habits.ts";
 import { dayWave, loadAt, loadBetween, weekWave, type Load } from "../../../../demo/fleet/load.ts";
 import { rounds } from "../../../support/rounds.ts";
 
@@ -11,7 +11,8 @@ const load: fc.Arbitrary<Load> = fc.oneof(
   fc
     .tuple(key, key, fc.integer({ min: -12, max: 12 }))
     .map(([service, pod, offset]) => inferenceLoad(service, pod, offset)),
-  key.map((each) => notebookLoad(each, false)),
+  key.map(notebookLoad),
+  key.map((each) => steadyLoad(each, 0.9)),
 );
 
 /** Six pulses in two hours, with edges that are not on whole seconds. */

@@ -33,7 +33,9 @@ describe("the demo's ledger", () => {
   it("has a price for every node of fleets of two sizes, and uses every entry of its book", () => {
     const ranked = rankEntries(ledger.book.prices);
     const nodes = [96, 32].flatMap((gpus) => createFleet({ seed: 1, gpus }).nodes);
-    const winners = nodes.map((node) => winnerAt(ranked, factsOf(node), MARCH));
+    // Advice compares the A100s with spot nodes, which the fleet does not have.
+    const spotA100 = { ...nodes.find(({ name }) => name === "gpu-a100-01")!, capacityType: "spot" as const };
+    const winners = [...nodes, spotA100].map((node) => winnerAt(ranked, factsOf(node), MARCH));
     expect(winners.map(({ kind }) => kind)).toEqual(winners.map(() => "priced"));
     expect(new Set(winners.flatMap((winner) => (winner.kind === "priced" ? [winner.entry.key] : []))).size).toBe(
       ledger.book.prices.length,

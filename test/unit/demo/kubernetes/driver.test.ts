@@ -9,7 +9,7 @@ import { HOUR_MILLIS as HOUR } from "../../../../domain/time.ts";
 
 const FROM = Date.UTC(2026, 6, 8);
 /** Shortly before the end of a job and the start of another pod. */
-const BUSY = FROM + 1_920_000;
+const BUSY = FROM + 8_640_000;
 const STEPS = rounds(900, 100);
 const fleet = createFleet({ seed: 4, gpus: 96 });
 

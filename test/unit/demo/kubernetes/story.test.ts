@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { podsAt } from "../../../../demo/fleet/pods.ts";
+import { RESIDENTS } from "../../../../demo/fleet/residents.ts";
 import { isExporterAway } from "../../../../demo/fleet/troubles.ts";
 import { amountsOf } from "../../../../demo/kubernetes/cluster/gpu-resources.ts";
 import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
@@ -138,7 +139,7 @@ describe("the demo's day", () => {
     for (const pod of pods) {
       const scheduled = pod.status.conditions.find(({ type }) => type === "PodScheduled");
       expect(scheduled).toMatchObject({ status: "False", reason: "Unschedulable" });
-      expect(scheduled!.message).toMatch(/^0\/17 nodes are available: 17 /);
+      expect(scheduled!.message).toMatch(/^0\/18 nodes are available: 18 /);
     }
     expect(new Set(pods.map(({ spec }) => spec.schedulerName))).toEqual(
       new Set(["default-scheduler", "hami-scheduler", "kai-scheduler", "volcano"]),
@@ -171,7 +172,7 @@ describe("the demo's day", () => {
     const forgotten = fleet.nodes
       .flatMap(({ gpus }) => gpus)
       .flatMap(({ slots }) => slots)
-      .filter((slot) => slot.isForgotten);
+      .filter(({ resident }) => resident?.plan === RESIDENTS.jupyterGus);
     const names = podsAt(fleet, FROM).filter(({ slots }) => slots.some((slot) => forgotten.includes(slot)));
     expect(names.length).toBeGreaterThan(0);
     for (const { objects } of day) {
