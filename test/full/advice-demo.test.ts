@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { loadBetween } from "../../demo/fleet/load.ts";
-import type { FleetNode } from "../../demo/fleet/node.ts";
+import type { FleetNode, Slot } from "../../demo/fleet/node.ts";
 import { demoLedger } from "../../demo/fleet/prices.ts";
 import { RESIDENTS } from "../../demo/fleet/residents.ts";
 import { tenancyAt } from "../../demo/fleet/tenancy.ts";
@@ -36,9 +36,11 @@ const WASTES: Readonly<Record<CardKind, string>> = {
   "waiting-gang": "policy-distill-",
 };
 
-/** Returns the demo's nodes and its residents in a week from a start on. */
+/** Returns the demo's nodes with residents, its spare nodes, and its residents in a week from a start on. */
 function demoFrom(start: number) {
-  const fleet = createFleet({ seed: 1, gpus: 96 });
+  const whole = createFleet({ seed: 1, gpus: 96 });
+  const isWasted = ({ resident, use }: Slot): boolean => resident !== undefined || use === "spare";
+  const fleet = { ...whole, nodes: whole.nodes.filter(({ gpus }) => gpus.some(({ slots }) => slots.some(isWasted))) };
   const nodes = new Map(fleet.nodes.map((node) => [node.name, plantedNode(node)]));
   const workloads = new Map<string, PlantedWorkload & { pods: PlantedPod[] }>();
   const lives = livesBetween(fleet, start, start + HOURS * HOUR_MILLIS).filter(

@@ -163,6 +163,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   GPUAllocatedIdle: ["a pod does nothing for an hour", meansBelow(0.01, HOUR)],
   LowGPUUtilization: ["a pod is below 20 % for hours", meansBelow(0.2, HOUR)],
   GPUPodLowUtilization: ["a pod is below 40 % for an hour", meansBelow(0.4, HOUR)],
+  GPUPodPartiallyIdle: ["a pod does nothing on one of its GPUs", meansBelow(0.01, 15 * MINUTE)],
   GPUSustainedLowUtilization: ["a pod is below 15 % for six hours", meansBelow(0.15, 6 * HOUR)],
   GPUNearSlowdownTemperature: ["a fan fails", isHeated],
   GPUSoftwareThermalThrottling: ["a fan fails", isHeated],
