@@ -15,10 +15,12 @@ export interface Blueprint {
   readonly mig?: readonly MigLayout[];
   /** The number of replicas of each GPU. */
   readonly timeSlices?: number;
+  /** The letter of the zone; absent for any. */
+  readonly zone?: string;
   /** Nodes of one letter train together. */
   readonly gang?: string;
-  /** GPU by GPU, the workload that always holds the GPU. The holders of all other GPUs change. */
-  readonly residents?: readonly (Resident | undefined)[];
+  /** GPU by GPU, the workload that always holds the GPU, or `free` if nobody ever does. The holders of all other GPUs change. */
+  readonly residents?: readonly (Resident | "free" | undefined)[];
   readonly troubles: readonly Trouble[];
 }
 
@@ -32,11 +34,21 @@ const blueprint = (
 
 const { h100, a100, a100small, v100, l40s, l4, a10, t4, a6000, mi300x } = GPU_MODELS;
 const reserved = { capacityType: "reserved" } as const;
-const { domainPretrain, policyDistill, promptGuard, rerankApi, imageTags, diarize, labelAssist, jupyterGus } =
-  RESIDENTS;
+const oneZone = { zone: "b" } as const;
+const {
+  domainPretrain,
+  policyDistill,
+  promptGuard,
+  rerankApi,
+  imageTags,
+  diarize,
+  labelAssist,
+  jupyterGus,
+  graspRollouts,
+} = RESIDENTS;
 const changing = [undefined, undefined, undefined, undefined];
 
-/** Ninety-six GPUs on eighteen nodes: every dialect, every kind of sharing, every trouble once, and a waste of each kind. */
+/** Ninety-six GPUs on nineteen nodes: every dialect, every kind of sharing, every trouble once, and a waste of each kind. */
 export const BLUEPRINTS: readonly Blueprint[] = [
   blueprint(["h100", 8], h100, "dcgm-4.2", "training", { ...reserved, gang: "a", troubles: ["hot-gpu"] }),
   blueprint(["h100", 8], h100, "dcgm-4.4", "training", { ...reserved, gang: "a", troubles: ["gpu-falls-off"] }),
@@ -61,7 +73,8 @@ export const BLUEPRINTS: readonly Blueprint[] = [
   blueprint(["t4", 4], t4, "dcgm-4.8.2", "notebook", { timeSlices: 4, capacityType: "spot" }),
   blueprint(["a10", 4], a10, "dcgm-3.4.2", "inference", { capacityType: "spot", troubles: ["profiling-stuck"] }),
   blueprint(["v100", 4], v100, "dcgm-2", "notebook", { residents: [jupyterGus] }),
-  blueprint(["mi300x", 4], mi300x, "amd", "training"),
+  blueprint(["mi300x", 2], mi300x, "amd", "training", { ...oneZone, residents: [graspRollouts, "free"] }),
+  blueprint(["mi300x", 2], mi300x, "amd", "training", { ...oneZone, residents: ["free", graspRollouts] }),
   blueprint(["mi300x", 4], mi300x, "amd", "spare"),
   blueprint(["a6000", 4], a6000, "smi", "training"),
   blueprint(["l4", 4], l4, "dcgm-4.4", "inference", { capacityType: "spot", troubles: ["exporter-away"] }),

@@ -73,7 +73,7 @@ function createNode(given: {
 }): FleetNode {
   const { seed, cluster, name, plan, group } = given;
   const key = hashText(seed, `node/${name}`);
-  const zone = `eu-west-1${pick(ZONES, roll(key, 1))}`;
+  const zone = `eu-west-1${plan.zone ?? pick(ZONES, roll(key, 1))}`;
   const gpus: FleetGpu[] = [];
   const node: FleetNode = {
     name,
@@ -151,5 +151,6 @@ function slotsOf(node: FleetNode, plan: Blueprint, gpu: number, key: number): Sl
   }
   const resident = residencyOf(plan, gpu);
   if (resident === undefined) return [{ ...whole, key: hash(key, 0, 7) }];
+  if (resident === "free") return [{ ...whole, key: hash(key, 0, 7), use: "spare" }];
   return [{ ...whole, key: hash(key, 0, 7), resident, use: resident.plan.type }];
 }

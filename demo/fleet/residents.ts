@@ -102,6 +102,8 @@ export const RESIDENTS = {
     gpusOfPod: 4,
     labels: { [RESTARTABLE_LABEL]: "true" },
   }),
+  // Put both runs on one node: each of two nodes has a free GPU.
+  graspRollouts: resident(["robotics", "grasp-rollouts"], "training", 0.85),
   // Admit its pods together: the first one waits ten hours for the second.
   policyDistill: resident(["robotics", "policy-distill"], "training", onceWhole(0.9), { gpusOfPod: 2, gang: WEEKLY }),
 } as const satisfies Readonly<Record<string, Resident>>;
@@ -114,10 +116,11 @@ export function servicesOf({ name: team, services }: Pick<Team, "name" | "servic
 
 /** Returns the resident on a GPU of a plan; undefined where the holders change. A resident with too few GPUs does not come. */
 export function residencyOf(
-  { residents = [], gpus }: { readonly residents?: readonly (Resident | undefined)[]; readonly gpus: number },
+  { residents = [], gpus }: { readonly residents?: readonly (Resident | "free" | undefined)[]; readonly gpus: number },
   gpu: number,
-): Residency | undefined {
+): Residency | "free" | undefined {
   const plan = residents[gpu];
+  if (plan === "free") return plan;
   if (plan === undefined || residents.lastIndexOf(plan) >= gpus) return undefined;
   const place = residents.slice(0, gpu).filter((each) => each === plan).length;
   return { plan, pod: Math.floor(place / plan.gpusOfPod), isUsed: place % plan.gpusOfPod < plan.usedGpus };

@@ -31,6 +31,7 @@ const WASTES: Readonly<Record<CardKind, string>> = {
   "fewer-replicas": "image-tags",
   "off-hours": "label-assist",
   "empty-nodes": "mi300x-spare",
+  "pack-nodes": "mi300x-training",
   spot: "domain-pretrain-",
   commitment: "h100mig-inference",
   "waiting-gang": "policy-distill-",
@@ -104,7 +105,8 @@ it.each([
           `${kind}: ${names.join(" ")}`,
         ).toBe(true);
       }
-      const residents = Object.values(RESIDENTS).map(({ name }) => name);
+      // The two nodes with these runs have the card, not the runs.
+      const residents = Object.values(RESIDENTS).flatMap(({ name }) => (name === "grasp-rollouts" ? [] : name));
       const ofWorkloads = cards.filter(({ subject }) => subject.workload !== "");
       expect(residents.filter((name) => !ofWorkloads.some(({ subject }) => subject.workload.startsWith(name)))).toEqual(
         [],

@@ -139,7 +139,7 @@ describe("the demo's day", () => {
     for (const pod of pods) {
       const scheduled = pod.status.conditions.find(({ type }) => type === "PodScheduled");
       expect(scheduled).toMatchObject({ status: "False", reason: "Unschedulable" });
-      expect(scheduled!.message).toMatch(/^0\/18 nodes are available: 18 /);
+      expect(scheduled!.message).toMatch(/^0\/19 nodes are available: 19 /);
     }
     expect(new Set(pods.map(({ spec }) => spec.schedulerName))).toEqual(
       new Set(["default-scheduler", "hami-scheduler", "kai-scheduler", "volcano"]),
