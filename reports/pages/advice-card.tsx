@@ -5,6 +5,7 @@ import { perMonth } from "../../domain/advice/card-json.ts";
 import { counted } from "../../domain/advice/rule.ts";
 import { difference, formatAmount, type Money as Amount } from "../../domain/exact/units.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
+import { changeFileOf } from "../advice/change-file.ts";
 import { isDismissed, type Mark } from "../advice/marks.ts";
 import { decisionText, subjectText, whatIfText } from "../advice/text.ts";
 import { readAdviceCard, readAdviceRun, type AdviceRun, type StoredCard } from "../read/advice.ts";
@@ -68,6 +69,7 @@ function CardPage({ stored, run, isLatest, title, now }: CardProps): VNode {
       <h2>Change</h2>
       <p>{remedy.what}</p>
       <Lines text={remedy.lines} label="The lines of the change" />
+      <FileLink card={card} />
       <h2>Evidence</h2>
       <Table
         caption="Measured in the window"
@@ -134,6 +136,19 @@ function CardPage({ stored, run, isLatest, title, now }: CardProps): VNode {
         <a href={address("/api/v1/advice", { id: card.id })}>This card as JSON</a>
       </p>
     </>
+  );
+}
+
+/** A link that saves the change with its explanation; nothing if a name of the card is none of Kubernetes. */
+function FileLink({ card }: { readonly card: Card }): VNode | null {
+  const file = changeFileOf(card);
+  if (file === undefined) return null;
+  return (
+    <p class="links">
+      <a href={`data:text/plain;charset=utf-8,${encodeURIComponent(file.text)}`} download={file.name}>
+        Save as {file.name}
+      </a>
+    </p>
   );
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -126,6 +127,13 @@ describe.skipIf(!isThere)("pages in a browser", () => {
       expect(await page.getByRole("region", { name: "The file for a what-if" }).textContent()).toContain("release:");
       const charts = page.getByRole("img", { name: /in each hour/ });
       expect(await charts.count()).toBe(3);
+      const saved = page.waitForEvent("download");
+      await page.getByRole("link", { name: /^Save as / }).click();
+      const file = await saved;
+      expect(file.suggestedFilename()).toMatch(/-idle-workload\.sh$/);
+      const text = readFileSync(await file.path(), "utf8");
+      expect(text).toContain("# gpu-ledger changes nothing in a cluster. Read this file first.");
+      expect(text).toMatch(/^kubectl -n vision delete job\/train$/m);
     });
   });
 
