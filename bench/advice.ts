@@ -65,8 +65,9 @@ async function benchCards({ address, folder }: BenchFleet): Promise<void> {
     });
     let most = 0;
     const watch = setInterval(() => (most = Math.max(most, ownMegabytes(child.pid!))), 50);
-    const [cards] = await Promise.all([text(child.stdout), once(child, "exit")]);
+    const [cards, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
     clearInterval(watch);
+    if (code !== 0) throw new Error(`gpu-ledger advise ended with ${code}`);
     runs.push((performance.now() - begun) / 1000);
     memory.push(most);
     if (turn === 0) report("  cards of a week", [cards.trim().split("\n").length - 1], "", { atLeast: 1_000 });

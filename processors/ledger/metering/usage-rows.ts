@@ -9,6 +9,7 @@ import type { StoreClient, StoreParameters } from "../../../runtime/store/client
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { createBlocks, listOf, namesOf } from "../../../runtime/store/schema/table.ts";
 import { CLAIM_COLUMNS, SLOT_COLUMNS, USAGE_COLUMNS, type UsageRow } from "../../../runtime/store/schema/usage.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { Span } from "../plan/node-record.ts";
 
 /** The JSON in the column `claims` for each claim. */
@@ -68,8 +69,12 @@ function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: 
 /** The SELECT list that {@link hourOf} reads: the elements of each claim in sequence. */
 const SELECTED = `${listOf(SLOT_COLUMNS)}, arrayZip(${listOf(CLAIM_COLUMNS)})`;
 
-/** The number of nodes whose rows the store sorts at once. */
+/**
+ * The most nodes, and hours of nodes, whose rows the store sorts at once. A node of eight GPUs has about 3 kB in an hour, and the embedded store
+ * has a whole result in memory.
+ */
 const NODES_PER_READ = 1_000;
+const NODE_HOURS_PER_READ = 40_000;
 
 const WITHIN = `
   FROM usage_hours_published
@@ -97,7 +102,9 @@ export async function* readUsage(
     gpu: lately((text) => JSON.parse(text) as GpuAt),
     machine: lately((text) => JSON.parse(text) as UsageMachine),
   };
-  for (const slice of slicesOf(nodes, NODES_PER_READ)) {
+  const hours = Math.ceil((span.until - span.from) / HOUR_MILLIS);
+  const most = Math.max(1, Math.min(NODES_PER_READ, Math.floor(NODE_HOURS_PER_READ / hours)));
+  for (const slice of slicesOf(nodes, most)) {
     const within = { ...parameters, first: slice[0]!, last: slice.at(-1)!, nodes: slice };
     yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
   }
