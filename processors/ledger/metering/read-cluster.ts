@@ -1,10 +1,8 @@
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
-import type { ClaimedDevice } from "../../../domain/holding.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
-import { createClaims } from "../../../domain/attribution/claims.ts";
-import { taintsOfNodes } from "./device-taints.ts";
-import type { NamespaceState, NodeRecord, Span } from "../plan/node-record.ts";
+import { clusterRecordOf, type ClusterRecord } from "../plan/cluster-record.ts";
+import type { Span } from "../plan/node-record.ts";
 
 const FACTS = `
 SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
@@ -15,61 +13,10 @@ WHERE cluster = {cluster:String} AND (kind = 'Namespace' OR uid IN (
   GROUP BY uid HAVING NOT max(ended) OR max(at) >= fromUnixTimestamp64Milli({from:Int64})))
 ORDER BY kind, ${FACT_ORDER}, uid`;
 
-/** The namespaces and claims of a cluster, for all of its nodes. */
-export interface ClusterRecord extends Pick<NodeRecord, "claimed" | "namespace"> {
-  /** Returns the devices that DRA drivers publish for a node. */
-  slicesOf(node: string): NodeRecord["slices"];
-  /** Returns the taints that devices of a node had. */
-  taintsOf(node: string): NodeRecord["taints"];
-}
-
-/**
- * Reads the states of a cluster's namespaces with their labels, and the devices that pods had through claims in a span. For each claim and
- * pod the last fact counts in which the claim was reserved for the pod, because a pod that is done leaves the claim before the claim ends.
- */
+/** Reads the namespaces, claims, slices and taints of a cluster that a span needs. Fails with a `StoreError`. */
 export async function readCluster(store: StoreClient, cluster: string, { from }: Span): Promise<ClusterRecord> {
   const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, from });
-  const namespaces = new Map<string, NamespaceState[]>();
-  const devices = new Map<string, Map<string, readonly ClaimedDevice[]>>();
-  const facts = rows.map(({ fact, valid_from }) => ({
-    fact: JSON.parse(fact) as ClusterFact,
-    from: Number(valid_from),
-  }));
-  const slices = createClaims();
-  for (const { fact } of facts) {
-    if (fact.kind === "ResourceSlice") slices.putSlice(fact.uid, { order: fact, body: fact.body });
-  }
-  for (const { fact, from } of facts) {
-    if (fact.kind === "Namespace" && fact.end === undefined) {
-      const { labels, annotations } = fact.body;
-      // A state of a later watcher replaces earlier watchers' states of the same or later times.
-      const before = namespaces.get(fact.name)?.filter((state) => state.from < from) ?? [];
-      namespaces.set(fact.name, [...before, { from, labels, annotations }]);
-    } else if (fact.kind === "ResourceClaim" && fact.body.devices.length > 0) {
-      slices.putClaim(fact.uid, { namespace: fact.namespace, name: fact.name, body: fact.body });
-      for (const pod of fact.body.reservedFor) {
-        const ofPod = devices.get(pod) ?? new Map<string, readonly ClaimedDevice[]>();
-        devices.set(
-          pod,
-          ofPod.set(
-            fact.uid,
-            slices.of(pod).filter(({ claim }) => claim === fact.name),
-          ),
-        );
-      }
-    }
-  }
-  const claimed = new Map([...devices].map(([pod, byClaim]) => [pod, [...byClaim.values()].flat()]));
-  const published = new Map<string, Map<string, NodeRecord["slices"]>>();
-  for (const { fact } of facts) {
-    if (fact.kind !== "ResourceSlice") continue;
-    const ofNode = published.get(fact.body.node) ?? new Map<string, NodeRecord["slices"]>();
-    published.set(fact.body.node, ofNode.set(fact.uid, fact.end === undefined ? fact.body.devices : []));
-  }
-  return {
-    claimed: (uid) => claimed.get(uid) ?? [],
-    namespace: (name) => namespaces.get(name) ?? [],
-    slicesOf: (node) => [...(published.get(node)?.values() ?? [])].flat(),
-    taintsOf: taintsOfNodes(facts),
-  };
+  return clusterRecordOf(
+    rows.map(({ fact, valid_from }) => ({ fact: JSON.parse(fact) as ClusterFact, from: Number(valid_from) })),
+  );
 }

@@ -1,8 +1,9 @@
 import { holdingOf, type Holding } from "../../../domain/holding.ts";
-import type { Gang, WorkloadFact } from "../../../domain/workload.ts";
+import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofNewestFact } from "../../../runtime/store/schema/facts.ts";
 import type { RecordedPod, Span } from "../plan/node-record.ts";
+import { recordedPod } from "../plan/recorded-pod.ts";
 
 const NEWEST = `${ofNewestFact("fact")} AS newest`;
 
@@ -53,8 +54,7 @@ export async function readPods(
   const members = gangs.length === 0 ? [] : await factsOf(store, MEMBERS, { cluster, gangs });
   const byNode = new Map<string, Map<string, RecordedPod>>(nodes.map((node) => [node, new Map()]));
   for (const { fact, holding } of bound) {
-    const startedAt = fact.times.started ?? Infinity;
-    byNode.get(holding.node)?.set(fact.uid, { fact, holding, startedAt, wholeAt: wholeAt(fact, members) });
+    byNode.get(holding.node)?.set(fact.uid, recordedPod(fact, holding, members));
   }
   return byNode;
 }
@@ -77,23 +77,4 @@ async function factsOf(
 ): Promise<readonly WorkloadFact[]> {
   const rows = await store.query<{ newest: string }>(sql, parameters);
   return rows.map(({ newest }) => JSON.parse(newest) as WorkloadFact);
-}
-
-/**
- * Returns when all members of a pod's gang were first bound at the same time; -Infinity for a pod without a gang. If the size of the gang
- * is unknown, all known members count.
- */
-function wholeAt({ gang, namespace }: WorkloadFact, all: readonly WorkloadFact[]): number {
-  if (gang === undefined) return -Infinity;
-  const members = all.filter((fact) => fact.namespace === namespace && isSame(fact.gang, gang));
-  const holdings = members.flatMap((fact) => holdingOf(fact) ?? []);
-  const size = gang.size === 0 ? members.length : gang.size;
-  const moments = holdings.map(({ from }) => from).toSorted((a, b) => a - b);
-  return (
-    moments.find((at) => holdings.filter(({ from, until }) => from <= at && at < until).length >= size) ?? Infinity
-  );
-}
-
-function isSame(one: Gang | undefined, other: Gang): boolean {
-  return one?.kind === other.kind && one.name === other.name;
 }

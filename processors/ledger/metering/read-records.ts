@@ -3,7 +3,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { withEarliestLayouts } from "../plan/layouts.ts";
 import type { Machine, NodeRecord, ProvenLabel, SeenFault, SeenGpu, Span } from "../plan/node-record.ts";
 import { withPhysicalGpus } from "../plan/physical.ts";
-import type { ClusterRecord } from "./read-cluster.ts";
+import type { ClusterRecord } from "../plan/cluster-record.ts";
 import { readProofs } from "./proofs.ts";
 import type { FactsOfNodes } from "./read-facts.ts";
 import { readNamesakes } from "./read-pods.ts";

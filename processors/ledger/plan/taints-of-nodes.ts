@@ -1,8 +1,8 @@
 import type { ClusterFact, SliceDevice } from "../../../domain/cluster-fact.ts";
-import type { DeviceTaintSpell, NodeRecord } from "../plan/node-record.ts";
+import type { DeviceTaintSpell, NodeRecord } from "./node-record.ts";
 
 /** A fact of a cluster, and since when it holds, milliseconds since the epoch. */
-interface DatedFact {
+export interface DatedFact {
   readonly fact: ClusterFact;
   readonly from: number;
 }
