@@ -12,6 +12,8 @@ export interface Listing {
   readonly selectors: Readonly<Record<string, string>>;
   readonly timing: ReflectorTiming;
   readonly signal: AbortSignal;
+  /** The media type of the list's pages; whole objects by default. */
+  readonly accept?: string;
   /** The newest version seen; empty for the first list. */
   readonly notOlderThan: string;
   /** True to try a streaming list first. */
@@ -109,13 +111,14 @@ interface PageEnd {
 }
 
 async function readPage(listing: Listing, query: Readonly<Record<string, string>>): Promise<PageEnd> {
-  const { api, resource, selectors, timing, signal, onObject } = listing;
+  const { api, resource, selectors, timing, signal, accept, onObject } = listing;
   const scanner = createListScanner();
   const body = await api.open({
     path: pathOf(resource),
     query: { ...selectors, ...query },
     silenceMillis: timing.silenceMillis,
     signal,
+    ...(accept === undefined ? {} : { accept }),
   });
   for await (const chunk of body) for (const item of scanner.feed(chunk)) await onObject(parseObject(item));
   return readEnd(() => scanner.rest());
