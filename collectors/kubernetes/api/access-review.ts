@@ -6,6 +6,8 @@ export interface AccessAttempt {
   /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
+  /** `proxy` in `pods/proxy`. */
+  readonly subresource?: string;
   /** If absent, all namespaces. */
   readonly namespace?: string;
   /** If absent, all objects. */

@@ -15,6 +15,7 @@ export interface AccessRule {
 export interface AccessAttempt {
   readonly verb: string;
   readonly group: string;
+  /** With its subresource, if it has one: `pods/proxy`. */
   readonly resource: string;
   /** Empty for all namespaces, and for resources without one. */
   readonly namespace: string;
@@ -38,6 +39,9 @@ export interface Access {
   /** Returns the list of a SelfSubjectRulesReview of a namespace. */
   rulesIn(namespace: string): readonly Omit<AccessRule, "namespace">[];
 }
+
+/** The resource of requests that the server passes on to pods. */
+export const POD_PROXY = "pods/proxy";
 
 const VERBS = ["get", "list", "watch", "create", "update"];
 
@@ -85,7 +89,16 @@ export function createAccess(catalog: ResourceCatalog, user: string): Access {
     isAllowed,
     refusal(attempt) {
       const { verb, group, resource, namespace, name } = attempt;
-      const full: ApiResource = { group, resource, version: "", kind: "", namespaced: namespace !== "", custom: false };
+      // The subject of the sentence is the resource itself, also for a subresource.
+      const [own = ""] = resource.split("/");
+      const full: ApiResource = {
+        group,
+        resource: own,
+        version: "",
+        kind: "",
+        namespaced: namespace !== "",
+        custom: false,
+      };
       const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
       const what = `${qualifiedName(full)}${name === "" ? "" : ` "${name}"`}`;
       const message = `${what} is forbidden: User "${user}" cannot ${verb} resource "${resource}" in API group "${group}" ${where}`;
@@ -94,9 +107,10 @@ export function createAccess(catalog: ResourceCatalog, user: string): Access {
     },
     rulesIn(namespace) {
       const listed = rules?.filter((rule) => rule.namespace === undefined || rule.namespace === namespace);
-      const whole: readonly AccessRule[] = catalog
-        .all()
-        .map(({ group, resource }) => ({ verbs: VERBS, apiGroups: [group], resources: [resource] }));
+      const whole: readonly AccessRule[] = [
+        ...catalog.all().map(({ group, resource }) => ({ verbs: VERBS, apiGroups: [group], resources: [resource] })),
+        { verbs: ["get"], apiGroups: [""], resources: [POD_PROXY] },
+      ];
       return (listed ?? whole).flatMap(({ namespace: _namespace, ...rule }) => {
         const [group = "", resource = ""] = [rule.apiGroups[0], rule.resources[0]];
         const verbs = rule.verbs.filter((verb) => !isWithdrawn(group, resource, verb));

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Access } from "./access.ts";
+import { POD_PROXY, type Access } from "./access.ts";
 import { discoveryOf } from "./discovery.ts";
 import { createSent, replaceSent, type SentObject } from "./leases.ts";
 import { listOf } from "./list.ts";
 import { parseApiPath, type ApiPath } from "./path.ts";
+import { parsePodProxyPath, passOnToPod, type PodProxyPath } from "./pod-proxy.ts";
 import { isTrue, readListQuery } from "./query.ts";
 import { replyJson, replyStatus, replyText } from "./reply.ts";
 import { objectText, representationOf } from "./representation.ts";
@@ -46,6 +47,8 @@ export function createHandler(parts: HandlerParts): (request: IncomingMessage, r
     const served = troubles.lacksCustomGroups ? { all: () => catalog.all().filter(({ custom }) => !custom) } : catalog;
     const discovered = request.method === "GET" ? discoveryOf(served, url.pathname, request.headers.accept) : undefined;
     if (discovered !== undefined) return replyJson(request, response, 200, discovered, troubles.shapeOf(logged));
+    const proxied = parsePodProxyPath(url.pathname);
+    if (proxied !== undefined) return passOn(proxied, request, url.search, response);
     const path = parseApiPath(url.pathname);
     if (path === undefined) return pageNotFound(response);
     if (path.group === "authorization.k8s.io" && request.method === "POST") {
@@ -108,6 +111,13 @@ export function createHandler(parts: HandlerParts): (request: IncomingMessage, r
       const text = objectText(of, version, representationOf(request.headers.accept));
       return replyText(request, response, [`${text}\n`], troubles.shapeOf(logged));
     }
+  }
+
+  async function passOn(to: PodProxyPath, request: IncomingMessage, search: string, response: ServerResponse) {
+    const verb = request.method === "GET" ? "get" : "create";
+    const attempt = { verb, group: "", resource: POD_PROXY, namespace: to.namespace, name: to.target };
+    if (troubles.isForbidden || !access.isAllowed(attempt)) throw access.refusal(attempt);
+    await passOnToPod(store, to, request, search, response);
   }
 
   return (request, response) => {

@@ -30,6 +30,7 @@ export const BUILT_IN_RESOURCES: readonly ApiResource[] = [
   core("nodes", "Node", false),
   core("pods", "Pod"),
   core("events", "Event"),
+  core("replicationcontrollers", "ReplicationController"),
   core("resourcequotas", "ResourceQuota"),
   core("limitranges", "LimitRange"),
   apps("deployments", "Deployment"),

@@ -10,8 +10,9 @@ export function reviewOf(access: Access, resource: string, sent: unknown): unkno
     if (wanted === undefined) {
       throw failure(422, "Invalid", "spec.resourceAttributes: Required value: exactly one of the attributes is needed");
     }
-    const { verb = "", group = "", resource: name = "", namespace = "", name: object = "" } = wanted;
-    const allowed = access.isAllowed({ verb, group, resource: name, namespace, name: object });
+    const { verb = "", group = "", resource: name = "", subresource = "", namespace = "", name: object = "" } = wanted;
+    const whole = subresource === "" ? name : `${name}/${subresource}`;
+    const allowed = access.isAllowed({ verb, group, resource: whole, namespace, name: object });
     return { kind: "SelfSubjectAccessReview", ...head, spec, status: { allowed } };
   }
   if (resource === "selfsubjectrulesreviews") {
