@@ -140,7 +140,7 @@ export function createKubernetesDiscovery(options: {
  * Returns exporters with the companions of their nodes, at the first exporter of each node. Companions of nodes without an exporter are
  * targets.
  */
-function withCompanions(exporters: readonly Target[], companions: readonly Target[]): readonly Target[] {
+export function withCompanions(exporters: readonly Target[], companions: readonly Target[]): readonly Target[] {
   const left = new Map<string, Target[]>();
   for (const each of companions) left.set(nodeNameOf(each), [...(left.get(nodeNameOf(each)) ?? []), each]);
   const joined = exporters.map((target): Target => {

@@ -176,11 +176,11 @@ export function neededPermissions(lease: LeaseName, owners: OwnerKinds = ownerKi
   const watched = WATCHED_KINDS.flatMap(({ group, resource, without }) =>
     (["list", "watch"] as const).map((verb) => ({ verb, group, resource, without })),
   );
-  const owned = owners.all.map(({ group, resource, kind }: OwnerKind) => ({
+  const owned = owners.all.map((owner) => ({
     verb: "get" as const,
-    group,
-    resource,
-    without: `a chain of owners ends at its ${kind}, and the labels of that object are not read`,
+    group: owner.group,
+    resource: owner.resource,
+    without: withoutOwner(owner),
   }));
   const leased = (["get", "create", "update"] as const).map((verb) => ({
     verb,
@@ -190,4 +190,9 @@ export function neededPermissions(lease: LeaseName, owners: OwnerKinds = ownerKi
     without: "no collector can be elected, and nothing is watched",
   }));
   return [...watched, ...owned, ...leased];
+}
+
+/** Returns the effect on reports if a kind of owner may not be read, as in {@link WatchedKind}. */
+export function withoutOwner({ kind }: OwnerKind): string {
+  return `a chain of owners ends at its ${kind}, and the labels of that object are not read`;
 }

@@ -54,10 +54,12 @@ export async function passOnToPod(
     { host: status.podIP, port: Number(port ?? ownPort ?? 80), path: path + search },
     request,
   );
-  const { "content-type": type, "content-length": length } = answer.headers;
   response.statusCode = answer.statusCode ?? 502;
-  if (type !== undefined) response.setHeader("content-type", type);
-  if (length !== undefined) response.setHeader("content-length", length);
+  // The time in a response is the pod's, as on real servers.
+  for (const name of ["content-type", "content-length", "date"]) {
+    const value = answer.headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
   await pipeline(answer, response);
 }
 
