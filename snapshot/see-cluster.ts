@@ -28,7 +28,7 @@ const BETWEEN_MILLIS = 5_000;
 
 /**
  * Reads the objects of a cluster once and the pages of its exporters twice. It needs read permissions only. Parts that cannot be read are
- * unseen. Fails with an `ApiError` if the server cannot be used, or if neither nodes nor pods may be listed, and with the signal's reason.
+ * unseen. Fails with an `ApiError` if the server cannot be used, or if neither nodes nor pods can be listed, and with the signal's reason.
  */
 export async function seeCluster(api: ApiConnection, options: SeeOptions): Promise<Seen> {
   const { betweenMillis = BETWEEN_MILLIS, selectors = EXPORTER_SELECTORS } = options;

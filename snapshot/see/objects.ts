@@ -48,7 +48,7 @@ type List = { readonly objects: readonly SeenObject[] } | { readonly error: ApiE
 /**
  * Lists the objects of every watched kind except Events, and of every kind of owner, that the server serves. Exporters are found among the
  * listed pods. A kind that cannot be listed is unseen. Fails with an `ApiError` if the server cannot be used, or if neither nodes nor pods
- * may be listed.
+ * can be listed.
  */
 export async function seeObjects(
   api: ApiConnection,
@@ -65,9 +65,13 @@ export async function seeObjects(
     const of = lists.get(kind)!;
     return "error" in of ? [{ kind, error: of.error }] : [];
   });
-  const refused = failed.filter(({ error }) => error.code === "forbidden").map(({ kind }) => nameOf(kind.resource));
-  if (refused.includes("nodes") && refused.includes("pods")) throw nothingToSee();
-  if (failed.some(({ kind }) => isPods(kind))) await findExporters(api, exporters, options);
+  const [nodes, pods] = ["nodes", "pods"].map(
+    (name) => failed.find(({ kind }) => nameOf(kind.resource) === name)?.error,
+  );
+  if (nodes !== undefined && pods !== undefined) {
+    throw nodes.code === "forbidden" && pods.code === "forbidden" ? nothingToSee() : pods;
+  }
+  if (pods !== undefined) await findExporters(api, exporters, options);
   return {
     objects: kinds.flatMap((kind) => {
       const of = lists.get(kind)!;
@@ -183,7 +187,7 @@ async function deliver(
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiError) || error.code === "unauthorized") throw error;
       const isBusy = error.code === "too-many-requests" || error.code === "unavailable";
       if (!isBusy || tries === MOST_TRIES) return error;
       await pause(Math.min(error.retryAfterMillis ?? FIRST_WAIT_MILLIS, LONGEST_WAIT_MILLIS), signal);

@@ -10,6 +10,7 @@ import { startExporterServers, type ExporterServers } from "../../demo/servers.t
 import { systemClock } from "../../runtime/clock.ts";
 import { seeCluster, type SeeOptions } from "../../snapshot/see-cluster.ts";
 import type { Seen, Unseen } from "../../snapshot/seen.ts";
+import { startLargeCluster } from "../support/snapshot/large-cluster.ts";
 import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
 
 /** No exporter of the fleet is away at this time. */
@@ -170,9 +171,44 @@ describe("a cluster that is seen", () => {
     );
   });
 
+  it("is an error if both lists fail, and if the credentials are not accepted in the middle", async () => {
+    const isList = ({ path }: { readonly path: string }): boolean =>
+      path === "/api/v1/nodes" || path === "/api/v1/pods";
+    server.troubles.fail({ status: 500 }, 6, isList);
+    await expect(see()).rejects.toThrow("Internal error occurred");
+    server.troubles.fail({ status: 401 }, 2, ({ path }) => path === "/api/v1/namespaces");
+    await expect(see()).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
   it("is an error if the server does not answer", async () => {
     await server.goAway();
     await expect(see()).rejects.toThrow(/ECONNREFUSED/);
+  });
+});
+
+describe("the large cluster of measurements", () => {
+  it("has its pods, and the pages of its exporters have their names", async () => {
+    const large = await startLargeCluster({ nodes: 3, gpusOfNode: 2, pods: 40, gpuPods: 5 });
+    const access = { server: large.server.url, headers: {}, tls: {} };
+    const connection = createApiConnection(() => Promise.resolve(access), systemClock);
+    try {
+      const options = { timeoutMillis: 5_000, signal: new AbortController().signal, betweenMillis: 0 };
+      const seen = await seeCluster(connection, { ...options, now: Date.now, kinds: ownerKinds() });
+      expect(seen.unseen).toEqual([]);
+      expect(counts(seen.objects)).toMatchObject({ Node: 3, Pod: 40 });
+      const holders = seen.exporters.map(({ readings: [first] }) => [
+        ...new Set("page" in first! ? first.page.toString().match(/(?<=,pod=")[^"]+/g) : []),
+      ]);
+      expect(holders.flat().toSorted()).toEqual(["pod-0", "pod-1", "pod-2", "pod-3", "pod-4"]);
+      const names = new Set(seen.objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`));
+      const owners = seen.objects.flatMap(({ metadata }) =>
+        (metadata.ownerReferences ?? []).map(({ kind, name }) => `${kind} ${metadata.namespace} ${name}`),
+      );
+      expect(owners.filter((owner) => !names.has(owner))).toEqual([]);
+    } finally {
+      connection.close();
+      await large.stop();
+    }
   });
 });
 
@@ -230,6 +266,18 @@ describe("the pages of a cluster", () => {
     });
     expect(seen.unseen.toSorted((a, b) => (a.what < b.what ? -1 : 1))).toEqual(
       Object.keys(urls).toSorted().map(unseen),
+    );
+  });
+
+  it.each(["through the server", "at the pods"])("above 64 MB are failures: %s", async (way) => {
+    const large = Buffer.alloc(64 * 1024 * 1024 + 1, "#");
+    const double = await startDouble((_, response) => response.end(large));
+    putExporter("large", double.url);
+    if (way === "at the pods") server.access.withdraw("", "pods/proxy", "get");
+    const seen = await see({ timeoutMillis: 30_000 });
+    const { readings } = seen.exporters.find(({ target }) => target === "any/large")!;
+    expect(readings.map((each) => "failure" in each && each.failure)).toEqual(
+      [1, 2].map(() => "the page is larger than 64 MB"),
     );
   });
 
