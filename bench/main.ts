@@ -11,6 +11,7 @@ import { benchPanels } from "./panels.ts";
 import { benchParse } from "./parse.ts";
 import { benchReports } from "./reports.ts";
 import { benchSizes } from "./sizes.ts";
+import { benchSnapshot } from "./snapshot.ts";
 import { benchSmall } from "./small.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
@@ -32,6 +33,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
     run: benchDashboards,
   },
   advice: { what: "cards of a week of 10,000 GPUs, and both bills of a month", run: benchAdvice },
+  snapshot: { what: "what a cluster of 5,000 pods and 500 exporters costs now", run: benchSnapshot },
   panels: { what: "dashboards' queries to a real Prometheus, for a week of 10,000 GPUs", run: benchPanels },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },

@@ -115,7 +115,7 @@ function readObjects(
 }
 
 /** Returns an object with a UID. Written objects can lack one. Then those of one kind and name are the same object. */
-function withUid(object: KubeObject): DatedObject["object"] {
+export function withUid(object: KubeObject): DatedObject["object"] {
   const { metadata } = object;
   return { ...object, metadata: { ...metadata, uid: metadata?.uid ?? uuidOf("object", nameOfObject(object)) } };
 }

@@ -6,6 +6,7 @@ if (existsSync("runtime/store/migrations")) {
 }
 if (existsSync("reports/pages/assets"))
   cpSync("reports/pages/assets", "dist/reports/pages/assets", { recursive: true });
+cpSync("config/prices.example.yaml", "dist/config/prices.example.yaml");
 if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
 const { name, version, type } = JSON.parse(readFileSync("package.json", "utf8"));
 writeFileSync("dist/package.json", `${JSON.stringify({ name, version, type }, null, 2)}\n`);

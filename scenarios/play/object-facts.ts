@@ -20,7 +20,10 @@ export interface ObjectFacts {
  * Returns the facts that the watcher's projection makes of the Kubernetes objects of files: each from its time on, at the same time in the order
  * in which the watcher lists kinds. `epoch` is the watcher's term.
  */
-export function objectFacts({ cluster, objects, resourceNames }: ScenarioFiles, epoch: number): ObjectFacts {
+export function objectFacts(
+  { cluster, objects, resourceNames }: Pick<ScenarioFiles, "cluster" | "objects" | "resourceNames">,
+  epoch: number,
+): ObjectFacts {
   const messages: PlayedMessage[] = [];
   const remarks: { object: KubeObject; remark: Remark }[] = [];
   let atMillis = 0;

@@ -27,7 +27,10 @@ const TEMPLATE_BYTES = 256_000_000;
 const LIMITS = { series: 1_000_000, devices: 100_000 };
 
 /** Returns the exporters of a scenario's pages. The times of calls must be ascending. */
-export function createPageExporters({ cluster, pages }: ScenarioFiles, collector: string): readonly PlayedExporter[] {
+export function createPageExporters(
+  { cluster, pages }: Pick<ScenarioFiles, "cluster" | "pages">,
+  collector: string,
+): readonly PlayedExporter[] {
   const reader = createPageReader(createTemplates(TEMPLATE_BYTES), LIMITS);
   return pages.map((source, index) => createPageExporter(reader, source, { cluster, index, collector }));
 }

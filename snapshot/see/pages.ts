@@ -7,7 +7,7 @@ import { createPodReader } from "./page-of-pod.ts";
 import type { PageOptions, PageResult } from "./page-result.ts";
 import { createProxyReader } from "./page-through-proxy.ts";
 
-/** The exporters with their readings, and the pages that could not be read. */
+/** The exporters with their readings, and the missing permission. */
 export interface SeenPages {
   readonly exporters: readonly SeenExporter[];
   readonly unseen: readonly Unseen[];
@@ -72,15 +72,7 @@ export async function seePages(
     pods.close();
   }
   const exporters = found.map(({ name, node }, index) => ({ target: name, node, readings: readings[index]! }));
-  const silent = found.flatMap((exporter, index) => {
-    const failure = readings[index]!.map((reading) => ("failure" in reading ? reading.failure : undefined));
-    return failure.includes(undefined) || refused.has(exporter) ? [] : [pageless(exporter, failure.at(-1)!)];
-  });
-  return { exporters, unseen: [...(refused.size === 0 ? [] : [withoutProxy(refused.size, found.length)]), ...silent] };
-}
-
-function pageless({ name, node }: FoundExporter, why: string): Unseen {
-  return { what: `the page of ${name}`, why, without: `the GPUs of ${node} have no measurements` };
+  return { exporters, unseen: refused.size === 0 ? [] : [withoutProxy(refused.size, found.length)] };
 }
 
 function withoutProxy(refused: number, all: number): Unseen {

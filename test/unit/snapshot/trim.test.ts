@@ -29,7 +29,7 @@ function trim(object: SeenObject): SeenObject {
 
 function factsOf(objects: readonly SeenObject[]) {
   const dated = objects.map((object) => ({ atMillis: NOON, object }));
-  const { messages, remarks } = objectFacts({ cluster: "test", objects: dated, pages: [], resourceNames }, 1);
+  const { messages, remarks } = objectFacts({ cluster: "test", objects: dated, resourceNames }, 1);
   const others = createOtherPods(() => true);
   for (const object of objects) if (object.kind === "Pod") others.take(object.metadata.uid, object);
   const nodes = objects.map((object) => (object as PodObject).spec?.nodeName ?? "");

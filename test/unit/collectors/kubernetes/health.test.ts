@@ -17,7 +17,7 @@ it("a watcher keeps the time at which a device was unhealthy, which the pod's st
     atMillis: 1000 * (index + 1),
     object: withHealth(health) as never,
   }));
-  const { messages } = objectFacts({ cluster: "test", objects: states, pages: [], resourceNames: new Map() }, 1);
+  const { messages } = objectFacts({ cluster: "test", objects: states, resourceNames: new Map() }, 1);
   const evidence = messages.map(({ value }) => {
     const fact = decodeWorkload(value);
     if ("invalid" in fact) throw new Error(fact.invalid);

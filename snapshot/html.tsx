@@ -1,0 +1,151 @@
+import type { VNode } from "preact";
+import { render } from "preact-render-to-string";
+import { formatAmount, type GpuHours, type Money as Amount } from "../domain/exact/units.ts";
+import { whyAddress } from "../domain/practice/page.ts";
+import { momentText } from "../domain/time.ts";
+import { readAssets } from "../reports/pages/assets.ts";
+import { Money } from "../reports/pages/parts/money.tsx";
+import { Table, type Column } from "../reports/pages/parts/table.tsx";
+import { monthOf } from "./month.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { amounts, COUNTED } from "./text.ts";
+
+/** Returns a snapshot as one HTML file that loads nothing. `prices` is the source of the prices. */
+export function snapshotHtml(snapshot: Snapshot, prices: string, version: string): string {
+  const style = readAssets().style.bytes.toString("utf8");
+  const title = `GPUs of ${snapshot.cluster}`;
+  return `<!doctype html>\n${render(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title}</title>
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+      </head>
+      <body>
+        <main>
+          <Content snapshot={snapshot} prices={prices} />
+          <p class="quiet">
+            Made by gpu-ledger {version}. Amounts of a month are those of an hour, times 730. Nothing was stored.
+          </p>
+        </main>
+      </body>
+    </html>,
+  )}\n`;
+}
+
+interface ContentProps {
+  readonly snapshot: Snapshot;
+  readonly prices: string;
+}
+
+function Content({ snapshot, prices }: ContentProps): VNode {
+  const { cluster, atMillis, currency, fleet, total, teams, holders, wastes, practices, unseen, remarks } = snapshot;
+  const { gpus } = amounts(currency);
+  const money = (amount: Amount): VNode => <Money amount={formatAmount(amount)} currency={currency} />;
+  const spend = <Of extends { readonly gpus: GpuHours; readonly cost: Amount }>(): readonly Column<Of>[] => [
+    { head: "GPUs", isNumber: true, cell: (row) => gpus(row.gpus) },
+    { head: "per hour", isNumber: true, cell: ({ cost }) => money(cost) },
+    { head: "per month", isNumber: true, cell: ({ cost }) => money(monthOf(cost)) },
+  ];
+  return (
+    <>
+      <h1>
+        {money(total.cost)} {currency} per hour, {money(monthOf(total.cost))} per month at this pace
+      </h1>
+      <p class="lead">
+        The GPUs of {cluster} on {momentText(atMillis)} UTC: one moment. A workload that is idle now may work in an
+        hour. Prices: {prices}.{total.unpricedGpus > 0n && ` ${gpus(total.unpricedGpus)} GPUs have no price.`}
+      </p>
+      <h2>Physical GPUs</h2>
+      <Table
+        caption="By model and by the source of their count"
+        rows={fleet}
+        columns={[
+          { head: "model", cell: ({ model }) => <bdi>{model === "" ? "unknown" : model}</bdi> },
+          { head: "GPUs", isNumber: true, cell: (line) => line.gpus },
+          { head: "nodes", isNumber: true, cell: ({ nodes }) => nodes },
+          { head: "counted", cell: ({ countedBy }) => COUNTED[countedBy] },
+        ]}
+      />
+      <h2>The largest wastes now</h2>
+      <Table
+        caption={`GPU time that nobody uses (${currency}, highest first)`}
+        rows={wastes}
+        columns={[
+          { head: "of", cell: ({ of }) => <bdi>{of}</bdi> },
+          { head: "state", cell: ({ state }) => state },
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          ...spend<Snapshot["wastes"][number]>(),
+          { head: "what to do", cell: ({ advice }) => advice },
+        ]}
+      />
+      <h2>Cost by team and state</h2>
+      <Table
+        caption={`Holders pay for what they hold, the platform for the rest (${currency}, highest first)`}
+        rows={teams}
+        columns={[
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "state", cell: ({ state }) => state },
+          ...spend<Snapshot["teams"][number]>(),
+        ]}
+      />
+      <h2>Workloads with GPUs</h2>
+      <Table
+        caption={`By cost (${currency}, highest first)`}
+        rows={holders}
+        columns={[
+          {
+            head: "workload",
+            cell: ({ namespace, kind, workload }) => <bdi>{`${namespace}/${kind}/${workload}`}</bdi>,
+          },
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "type", cell: ({ type }) => type },
+          { head: "holds", cell: ({ held }) => held.join(", ") },
+          { head: "pods", isNumber: true, cell: ({ pods }) => pods },
+          {
+            head: "activity",
+            isNumber: true,
+            cell: ({ activity }) => (activity === undefined ? "–" : `${(activity * 100).toFixed(1)} %`),
+          },
+          ...spend<Snapshot["holders"][number]>(),
+        ]}
+      />
+      <h2>Practices that are not followed</h2>
+      <Table
+        caption={`Money at stake per month (${currency}, highest first). Amounts of different practices overlap.`}
+        rows={practices}
+        columns={[
+          { head: "practice", cell: ({ title, check }) => <a href={whyAddress(check)}>{title}</a> },
+          { head: "severity", cell: ({ severity }) => severity },
+          { head: "team", cell: ({ team }) => <bdi>{team ?? ""}</bdi> },
+          { head: "objects", isNumber: true, cell: ({ count }) => count },
+          { head: "at stake", isNumber: true, cell: ({ cost }) => money(cost) },
+        ]}
+      />
+      {unseen.length > 0 && (
+        <>
+          <h2>Not seen</h2>
+          <ul>
+            {unseen.map(({ what, why, without }) => (
+              <li>
+                {what}: {why}. Without it {without}.
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {remarks.length > 0 && (
+        <>
+          <h2>Objects that look wrong</h2>
+          <ul>
+            {remarks.map((remark) => (
+              <li>{remark}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
