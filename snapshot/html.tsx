@@ -8,7 +8,7 @@ import { Money } from "../reports/pages/parts/money.tsx";
 import { Table, type Column } from "../reports/pages/parts/table.tsx";
 import { monthOf } from "./month.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { amounts, COUNTED } from "./text.ts";
+import { amounts, COUNTED, HELD } from "./text.ts";
 
 /** Returns a snapshot as one HTML file that loads nothing. `prices` is the source of the prices. */
 export function snapshotHtml(snapshot: Snapshot, prices: string, version: string): string {
@@ -102,7 +102,7 @@ function Content({ snapshot, prices }: ContentProps): VNode {
           },
           { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
           { head: "type", cell: ({ type }) => type },
-          { head: "holds", cell: ({ held }) => held.join(", ") },
+          { head: "holds", cell: ({ held }) => held.map((what) => HELD[what]).join(", ") },
           { head: "pods", isNumber: true, cell: ({ pods }) => pods },
           {
             head: "activity",

@@ -43,7 +43,12 @@ export function samplesOf({ exporters }: Pick<Seen, "exporters">, cluster: strin
   const decoder = createScrapeDecoder();
   const pages = exporters.map(({ node, readings }) => ({
     node,
-    states: readings.map((reading) => ({ from: reading.atMillis, page: "page" in reading ? reading.page : undefined })),
+    states: readings.map((reading) => ({
+      from: reading.atMillis,
+      get page() {
+        return "page" in reading ? reading.page() : undefined;
+      },
+    })),
   }));
   const played = createPageExporters({ cluster, pages }, "snapshot");
   const samples: Sample[] = [];

@@ -34,7 +34,7 @@ export function seeFiles({ objects, pages, atMillis }: SeenFiles): Seen | { read
   const exporters = pages.flatMap((given): readonly SeenExporter[] => {
     const [, node, path] = /^(?:([a-z0-9][a-z0-9.-]*)=)?(.*)$/s.exec(given)! as unknown as [string, string?, string?];
     const page = read("--pages", path!);
-    return page === undefined ? [] : [{ target: path!, node, readings: [{ atMillis, page }] }];
+    return page === undefined ? [] : [{ target: path!, node, readings: [{ atMillis, page: () => page }] }];
   });
   return problems.length > 0 ? { problems } : { atMillis, objects: [...found.values()], exporters, unseen: [] };
 }

@@ -3,8 +3,11 @@ import type { KubeObject } from "../collectors/kubernetes/projection/kube-object
 /** A Kubernetes object with its UID. */
 export type SeenObject = KubeObject & { readonly metadata: { readonly uid: string } };
 
-/** A reading of an exporter's page, at a time in milliseconds since the epoch. */
-export type PageReading = { readonly atMillis: number } & ({ readonly page: Buffer } | { readonly failure: string });
+/** A reading of an exporter's page, at a time in milliseconds since the epoch. A large fleet's pages are kept packed. */
+export type PageReading = { readonly atMillis: number } & (
+  | { readonly page: () => Buffer }
+  | { readonly failure: string }
+);
 
 /** An exporter with the readings of its page, in the order of time. */
 export interface SeenExporter {

@@ -1,5 +1,6 @@
 import { formatAmount, type GpuHours, type Money } from "../domain/exact/units.ts";
 import type { CountedBy } from "../domain/inventory.ts";
+import type { Held } from "../domain/share/claim.ts";
 import { minorDigitsOf } from "../domain/price/currency.ts";
 import { momentText } from "../domain/time.ts";
 import { roundedTo } from "../reports/format/rounded.ts";
@@ -16,6 +17,18 @@ export const COUNTED: Readonly<Record<CountedBy, string>> = {
   samples: "by exporters",
   instances: "guessed from MIG instances",
   capacity: "guessed from the capacity",
+};
+
+/** The kinds of parts that holders have. */
+export const HELD: Readonly<Record<Held["what"], string>> = {
+  whole: "whole GPUs",
+  instance: "MIG instances",
+  partition: "partitions",
+  replicas: "replicas of shared GPUs",
+  consumed: "capacity of DRA devices",
+  vgpu: "vGPUs",
+  fraction: "fractions",
+  common: "an unknown part of its node",
 };
 
 /** The most workloads and practices that a table has. */
@@ -70,7 +83,7 @@ export function snapshotText(snapshot: Snapshot, prices: string): string {
             text(`${namespace}/${kind}/${workload}`),
             text(team),
             text(type),
-            text(held.join(", ")),
+            text(held.map((what) => HELD[what]).join(", ")),
             { number: String(pods) },
             { number: gpus(of.gpus) },
             { number: activity === undefined ? "" : `${(activity * 100).toFixed(1)} %` },
@@ -92,7 +105,7 @@ export function snapshotText(snapshot: Snapshot, prices: string): string {
       ) + [...new Set(wastes.map(({ advice }) => advice))].map((advice) => `- ${advice}\n`).join(""),
     ],
     [
-      "Practices that cost money",
+      "Practices that cost money (amounts overlap)",
       formatTable(
         ["severity", "practice", "team", "objects", `${currency} per month at stake`],
         practices

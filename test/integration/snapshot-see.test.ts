@@ -89,7 +89,7 @@ describe("a cluster that is seen", () => {
     expect(Math.abs(seen.atMillis - NOON)).toBeLessThan(1_000);
     expect(new Set(seen.exporters.map(({ node }) => node))).toEqual(new Set(fleet.nodes.map(({ name }) => name)));
     for (const { readings } of seen.exporters) {
-      const pages = readings.map((reading) => ("page" in reading ? reading.page.toString() : reading.failure));
+      const pages = readings.map((reading) => ("page" in reading ? reading.page().toString() : reading.failure));
       expect(pages).toEqual([expect.stringMatching(/^# HELP /), expect.stringMatching(/^# HELP /)]);
       expect(pages[0]).not.toBe(pages[1]);
       expect(readings.map(({ atMillis }) => atMillis)).toEqual([seen.atMillis, seen.atMillis]);
@@ -197,7 +197,14 @@ describe("the large cluster of measurements", () => {
       expect(seen.unseen).toEqual([]);
       expect(counts(seen.objects)).toMatchObject({ Node: 3, Pod: 40 });
       const holders = seen.exporters.map(({ readings: [first] }) => [
-        ...new Set("page" in first! ? first.page.toString().match(/(?<=,pod=")[^"]+/g) : []),
+        ...new Set(
+          "page" in first!
+            ? first
+                .page()
+                .toString()
+                .match(/(?<=,pod=")[^"]+/g)
+            : [],
+        ),
       ]);
       expect(holders.flat().toSorted()).toEqual(["pod-0", "pod-1", "pod-2", "pod-3", "pod-4"]);
       const names = new Set(seen.objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`));
@@ -281,9 +288,10 @@ describe("the pages of a cluster", () => {
     );
     putExporter("restarted", double.url);
     const seen = await see();
-    expect(seen.exporters.find(({ target }) => target === "any/restarted")!.readings).toEqual([
-      { atMillis: seen.atMillis, failure: "HTTP 503" },
-      { atMillis: seen.atMillis, page: Buffer.from("a 1\n") },
+    const { readings } = seen.exporters.find(({ target }) => target === "any/restarted")!;
+    expect(readings.map((each) => ("page" in each ? each.page().toString() : each.failure))).toEqual([
+      "HTTP 503",
+      "a 1\n",
     ]);
     expect(seen.unseen).toEqual([]);
   });
@@ -305,7 +313,9 @@ describe("the pages of a cluster", () => {
     });
     const { exporters: seen } = await see();
     expect(
-      seen.find(({ target }) => target === "any/dcgm")!.readings.map((each) => "page" in each && each.page.toString()),
+      seen
+        .find(({ target }) => target === "any/dcgm")!
+        .readings.map((each) => "page" in each && each.page().toString()),
     ).toEqual([1, 2].map(() => "own 1\n\nbeside 1\n\n"));
     expect(seen.some(({ target }) => target === "any/hami")).toBe(false);
   });

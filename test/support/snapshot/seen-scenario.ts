@@ -18,7 +18,7 @@ export function seenAt({ objects, pages }: ScenarioFiles, atMillis: number): See
     exporters: pages.map(({ node, states }, index) => {
       const page = states.findLast(({ from }) => from <= atMillis)?.page;
       const readingAt = (at: number) =>
-        page === undefined ? { atMillis: at, failure: "the exporter is silent" } : { atMillis: at, page };
+        page === undefined ? { atMillis: at, failure: "the exporter is silent" } : { atMillis: at, page: () => page };
       return {
         target: node ?? `page-${index}`,
         node,
