@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -15,7 +14,7 @@ import { USAGE_COLUMNS } from "../runtime/store/schema/usage.ts";
 import { packed, PLANTED_PRICES, plantedFleet } from "../test/support/advice/planted-fleet.ts";
 import { plantHours } from "../test/support/advice/planted-week.ts";
 import { settled, withStore, type BenchFleet } from "./ledger.ts";
-import { ownMegabytes } from "./process.ts";
+import { ended, ownMegabytes } from "./process.ts";
 import { report } from "./report.ts";
 import { DAY_MILLIS, HOUR_MILLIS, momentText } from "../domain/time.ts";
 
@@ -65,9 +64,8 @@ async function benchCards({ address, folder }: BenchFleet): Promise<void> {
     });
     let most = 0;
     const watch = setInterval(() => (most = Math.max(most, ownMegabytes(child.pid!))), 50);
-    const [cards, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+    const [cards] = await Promise.all([text(child.stdout), ended(child, "gpu-ledger advise")]);
     clearInterval(watch);
-    if (code !== 0) throw new Error(`gpu-ledger advise ended with ${code}`);
     runs.push((performance.now() - begun) / 1000);
     memory.push(most);
     if (turn === 0) report("  cards of a week", [cards.trim().split("\n").length - 1], "", { atLeast: 1_000 });

@@ -39,6 +39,13 @@ export async function startExporters(targets: number, gpus: number): Promise<Exp
   return { discovery, processId: child.pid!, stop: () => void child.kill() };
 }
 
+/** Resolves when a process ends. Fails if its exit code is not 0. */
+export function ended(child: ChildProcess, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${name} ended with ${String(code)}`))));
+  });
+}
+
 /** Waits. */
 export function pause(millis: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, millis));
