@@ -1,38 +1,26 @@
 import type { VNode } from "preact";
-import { render } from "preact-render-to-string";
 import { formatAmount, type GpuHours, type Money as Amount } from "../domain/exact/units.ts";
 import { whyAddress } from "../domain/practice/page.ts";
 import { momentText } from "../domain/time.ts";
-import { readAssets } from "../reports/pages/assets.ts";
+import { COUNTED } from "../reports/format/counted.ts";
+import { fileHtml } from "../reports/format/file-html.tsx";
 import { Money } from "../reports/pages/parts/money.tsx";
 import { Table, type Column } from "../reports/pages/parts/table.tsx";
 import { monthOf } from "./month.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { amounts, COUNTED, HELD } from "./text.ts";
+import { amounts, HELD } from "./text.ts";
 
 /** Returns a snapshot as one HTML file that loads nothing. `prices` is the source of the prices. */
 export function snapshotHtml(snapshot: Snapshot, prices: string, version: string): string {
-  const style = readAssets().style.bytes.toString("utf8");
-  const title = `GPUs of ${snapshot.cluster}`;
-  return `<!doctype html>\n${render(
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{title}</title>
-        <style dangerouslySetInnerHTML={{ __html: style }} />
-      </head>
-      <body>
-        <main>
-          <Content snapshot={snapshot} prices={prices} />
-          <p class="quiet">
-            Made by gpu-ledger {version}. Amounts of a month are those of an hour, times 730. Nothing was stored.
-          </p>
-        </main>
-      </body>
-    </html>,
-  )}\n`;
+  return fileHtml(
+    `GPUs of ${snapshot.cluster}`,
+    <>
+      <Content snapshot={snapshot} prices={prices} />
+      <p class="quiet">
+        Made by gpu-ledger {version}. Amounts of a month are those of an hour, times 730. Nothing was stored.
+      </p>
+    </>,
+  );
 }
 
 interface ContentProps {

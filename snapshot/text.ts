@@ -1,23 +1,12 @@
 import { formatAmount, type GpuHours, type Money } from "../domain/exact/units.ts";
-import type { CountedBy } from "../domain/inventory.ts";
 import type { Held } from "../domain/share/claim.ts";
 import { minorDigitsOf } from "../domain/price/currency.ts";
 import { momentText } from "../domain/time.ts";
+import { COUNTED } from "../reports/format/counted.ts";
 import { roundedTo } from "../reports/format/rounded.ts";
 import { formatTable, type TableCell } from "../reports/format/table.ts";
 import { monthOf } from "./month.ts";
 import type { Snapshot } from "./snapshot.ts";
-
-/** The source of a count of GPUs, as the end of a sentence. */
-export const COUNTED: Readonly<Record<CountedBy, string>> = {
-  slices: "by ResourceSlices",
-  label: "by labels",
-  register: "by a vGPU scheduler's register",
-  "instance-type": "by instance types",
-  samples: "by exporters",
-  instances: "guessed from MIG instances",
-  capacity: "guessed from the capacity",
-};
 
 /** The kinds of parts that holders have. */
 export const HELD: Readonly<Record<Held["what"], string>> = {

@@ -3,6 +3,7 @@ import { listGpuNodes, type GpuNode } from "../../collectors/kubernetes/gpu-node
 import type { RemarkReason } from "../../collectors/kubernetes/projection/remark.ts";
 import type { CountedBy } from "../../domain/inventory.ts";
 import { countOf, isGuess, withShown } from "../../domain/node-gpus.ts";
+import { COUNTED } from "../../reports/format/counted.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { errorText } from "../context.ts";
 import type { ClusterUnderCheck, Finding } from "./finding.ts";
@@ -42,15 +43,6 @@ export async function* checkGpuNodes(
   yield { ok: unseen.length === 0, what: `cluster ${cluster.name}, GPU nodes`, answer };
 }
 
-const WORDS: Readonly<Record<CountedBy, string>> = {
-  slices: "by ResourceSlices",
-  label: "by labels",
-  register: "by a vGPU scheduler's register",
-  "instance-type": "by instance types",
-  samples: "by exporters",
-  instances: "guessed from MIG instances",
-  capacity: "guessed from the capacity",
-};
 /** Remarks that need an action. The bill is wrong or incomplete until then. */
 const WRONG = new Set<RemarkReason>(["contradiction", "unmetered"]);
 
@@ -65,7 +57,7 @@ function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonl
     const counted = withShown(gpus, shown);
     for (const { count, countedBy: by = "label" } of counted) counts.set(by, (counts.get(by) ?? 0) + count);
     if (countOf(counted) !== countOf(gpus)) {
-      const by = gpus.map(({ count, countedBy = "label" }) => `${count} ${WORDS[countedBy]}`).join(" and ");
+      const by = gpus.map(({ count, countedBy = "label" }) => `${count} ${COUNTED[countedBy]}`).join(" and ");
       const answer = `${name} has ${by}, and its exporter shows ${shown}; the ledger counts ${countOf(counted)}`;
       odd.push({ ok: gpus.every(({ countedBy }) => isGuess(countedBy)), what, answer });
     }
@@ -75,7 +67,7 @@ function* countGpus(cluster: string, nodes: readonly GpuNode[], targets: readonl
     if (counted.some(({ countedBy }) => isGuess(countedBy))) guessed.push(name);
   }
   const sum = [...counts.values()].reduce((total, count) => total + count, 0);
-  const parts = [...counts].map(([by, count]) => `${count} ${WORDS[by]}`).join(", ");
+  const parts = [...counts].map(([by, count]) => `${count} ${COUNTED[by]}`).join(", ");
   const on = nodes.length === 1 ? "1 node" : `${nodes.length} nodes`;
   yield { ok: true, what, answer: sum === 0 ? "there are none" : `${sum} on ${on}: ${parts}` };
   if (guessed.length > 0) {

@@ -1,5 +1,4 @@
 import type { VNode } from "preact";
-import { render } from "preact-render-to-string";
 import { CARD_KINDS, confidenceOf } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
 import { counted } from "../../domain/advice/rule.ts";
@@ -7,7 +6,6 @@ import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
 import { subjectText } from "../advice/text.ts";
-import { readAssets } from "../pages/assets.ts";
 import { DaysChart } from "../pages/charts/states.tsx";
 import { cardAddress } from "../pages/parts/cards.tsx";
 import { Figures } from "../pages/parts/figures.tsx";
@@ -17,6 +15,7 @@ import { hoursColumn, Money, moneyColumn, Ratio } from "../pages/parts/money.tsx
 import { Table, type Column } from "../pages/parts/table.tsx";
 import { utc } from "../pages/parts/time.ts";
 import { explainAddress } from "../pages/address.ts";
+import { fileHtml } from "./file-html.tsx";
 import { titleOfDimension } from "../question/question.ts";
 import type { LargestCards, StoredCard } from "../read/advice.ts";
 import type { Report, ReportRow } from "../report/report.ts";
@@ -40,33 +39,20 @@ export interface DocumentOf {
 
 /** Returns reports of one span, one for each policy, as one HTML file that loads nothing and prints like a statement. */
 export function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], of: DocumentOf): string {
-  const style = readAssets().style.bytes.toString("utf8");
   const [{ report }] = parts;
-  return `<!doctype html>\n${render(
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{titleOf(report)}</title>
-        <style dangerouslySetInnerHTML={{ __html: style }} />
-      </head>
-      <body>
-        <main>
-          <LinksTo server={of.server}>
-            {parts.map((part) => (
-              <Section {...part} />
-            ))}
-            {of.advice !== undefined && <Advice {...of.advice} />}
-            <p class="quiet">
-              Made by gpu-ledger {of.version} on {utc(of.madeAt)}. Amounts are rounded so that every column adds up. The
-              file’s <code>data</code> elements and the other formats of the same report have the exact amounts.
-            </p>
-          </LinksTo>
-        </main>
-      </body>
-    </html>,
-  )}\n`;
+  return fileHtml(
+    titleOf(report),
+    <LinksTo server={of.server}>
+      {parts.map((part) => (
+        <Section {...part} />
+      ))}
+      {of.advice !== undefined && <Advice {...of.advice} />}
+      <p class="quiet">
+        Made by gpu-ledger {of.version} on {utc(of.madeAt)}. Amounts are rounded so that every column adds up. The
+        file’s <code>data</code> elements and the other formats of the same report have the exact amounts.
+      </p>
+    </LinksTo>,
+  );
 }
 
 function titleOf({ kind, span }: Report): string {
