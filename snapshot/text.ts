@@ -21,7 +21,7 @@ export const HELD: Readonly<Record<Held["what"], string>> = {
 };
 
 /** The most workloads and practices that a table has. */
-export const MOST_ROWS = 20;
+const MOST_ROWS = 20;
 
 /** Formats amounts for people: money to the minor unit, GPUs to two digits. */
 export function amounts(currency: string): {

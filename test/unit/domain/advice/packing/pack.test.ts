@@ -150,6 +150,12 @@ describe("packing", () => {
     expect(pack({ a: { pods: [one("p")] }, free: {} }).leaving).toEqual([]);
   });
 
+  it("takes no room for the first pods of a node that has to stay", () => {
+    const nodes = { a: { pods: [one("p")] }, b: { pods: [one("q"), one("r", 1)] } };
+    const { leaving, leaves } = pack(nodes, { candidates: ["b"] });
+    expect([leaving, leaves("a", 1, 0)]).toEqual([[], false]);
+  });
+
   it("empties at most the requested number of nodes", () => {
     const nodes = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, { pods: [one(name)] }]));
     expect(pack(nodes).leaving).toEqual(["a", "c"]);
