@@ -20,7 +20,7 @@ export interface RowLabels {
 }
 
 /** Labels that users set to the node of a scraped exporter, most specific first. */
-const NODE_LABELS = ["node", "kubernetes_node", "nodename", "node_name"];
+export const NODE_LABELS = ["node", "kubernetes_node", "nodename", "node_name"];
 /** Labels that a Prometheus adds to scraped series. They describe the exporter, not a GPU. */
 const SCRAPE_LABELS = new Set(
   NODE_LABELS.concat("instance", "job", "prometheus", "prometheus_replica", "endpoint", "service"),

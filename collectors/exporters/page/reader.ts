@@ -150,8 +150,15 @@ export function createPageReader(templates: Templates, given: Partial<PageLimits
 const MOST_REST_BYTES = 4096;
 const DEVICES_OF_STEP = 256;
 
-/** Yields the hosts of a planned page, with the position of each host's values. */
-function* hostsOf({ shape, hosts }: PagePlan, source: PageSource, messageBytes: number): Steps<Template["hosts"]> {
+/**
+ * Returns the hosts of a planned page, with the position of each host's values. Throws a {@link PageError} `too-large` if the rows of a host
+ * are too large for a message.
+ */
+export function* hostsOf(
+  { shape, hosts }: PagePlan,
+  source: PageSource,
+  messageBytes: number,
+): Steps<Template["hosts"]> {
   const width = shape.columns.length;
   const made: Template["hosts"][number][] = [];
   let row = 0;
@@ -225,7 +232,7 @@ export function* readInFull(page: Buffer, complete: boolean, limits: PageLimits)
 const LONGEST_NAME = 200;
 
 /** Creates a tally of counts by reason on top of a base. Returns the base object itself if nothing is added. */
-function createTally(base: Readonly<Partial<Record<LineDrop, number>>>): {
+export function createTally(base: Readonly<Partial<Record<LineDrop, number>>>): {
   readonly add: (reason: LineDrop) => void;
   readonly count: (number: number, reason: LineDrop) => void;
   readonly total: () => Readonly<Partial<Record<LineDrop, number>>>;
