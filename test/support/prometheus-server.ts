@@ -83,6 +83,24 @@ export async function startPrometheus(options: {
   };
 }
 
+/** Starts Prometheus without targets. It takes samples by remote write, in the order of time, from any time on. */
+export async function startWritablePrometheus(flags: readonly string[] = []): Promise<PrometheusServer> {
+  const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-prometheus-"));
+  const configuration = join(folder, "prometheus.yaml");
+  await writeFile(configuration, stringify({ global: {} }));
+  const server = await startPrometheusOn(configuration, join(folder, "data"), [
+    "--web.enable-remote-write-receiver",
+    ...flags,
+  ]);
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
 /**
  * Starts Prometheus with an existing configuration file and an existing data folder, and optionally more flags. Both stay when it ends. Fails with
  * its log where it does not become ready.

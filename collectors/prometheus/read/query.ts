@@ -1,0 +1,72 @@
+import { parseValue } from "../../exporters/exposition/value.ts";
+import type { Series } from "../target-series.ts";
+import type { PrometheusClient } from "./client.ts";
+import type { ReadSamples, Span } from "./source.ts";
+import type { Matcher } from "./wire.ts";
+
+/** A series of a query's result. Times are in seconds since the epoch. */
+export interface QueriedSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value?: readonly [at: number, value: string];
+  readonly values?: readonly (readonly [at: number, value: string])[];
+}
+
+/** Returns matchers as a selector of PromQL. */
+export function selectorOf(matchers: readonly Matcher[]): string {
+  return `{${matchers.map(({ label, is, value }) => `${label}${is}${JSON.stringify(value)}`).join(",")}}`;
+}
+
+/** Returns the result of an expression at a time. Fails with a `SourceError`. */
+export async function query(
+  client: PrometheusClient,
+  expression: string,
+  atMillis: number,
+): Promise<readonly QueriedSeries[]> {
+  const form = { query: expression, time: String(atMillis / 1000) };
+  return (await client.ask<{ readonly result: readonly QueriedSeries[] }>("/api/v1/query", form)).result;
+}
+
+/** Returns the result of an expression at each step of a span. Fails with a `SourceError`. */
+export async function queryRange(
+  client: PrometheusClient,
+  expression: string,
+  { fromMillis, untilMillis }: Span,
+  stepMillis: number,
+): Promise<readonly QueriedSeries[]> {
+  const [start, end, step] = [fromMillis, untilMillis, stepMillis].map((millis) => String(millis / 1000));
+  const form = { query: expression, start: start!, end: end!, step: step! };
+  return (await client.ask<{ readonly result: readonly QueriedSeries[] }>("/api/v1/query_range", form)).result;
+}
+
+/** The coarser samples of Thanos, which are tried if a time has no raw ones. */
+const RESOLUTIONS = ["0s", "5m", "1h"];
+
+/**
+ * Reads samples by a query with a range selector, which returns raw samples with their own times. Thanos keeps only coarser samples of old
+ * times. Other servers ignore the resolution.
+ */
+export const readByQuery: ReadSamples = async (client, matchers, span, known, onSeries) => {
+  const { fromMillis, untilMillis } = span;
+  const form = {
+    query: `${selectorOf(matchers)}[${untilMillis - fromMillis}ms]`,
+    time: String((untilMillis - 1) / 1000),
+  };
+  for (const resolution of RESOLUTIONS) {
+    const { result } = await client.ask<{ readonly result: readonly QueriedSeries[] }>("/api/v1/query", {
+      ...form,
+      max_source_resolution: resolution,
+    });
+    for (const { metric, values = [] } of result) {
+      onSeries(known(JSON.stringify(metric), () => seriesOf(metric)))({
+        times: Float64Array.from(values, ([seconds]) => Math.round(seconds * 1000)),
+        values: Float64Array.from(values, ([, value]) => parseValue(value) ?? Number.NaN),
+        count: values.length,
+      });
+    }
+    if (result.length > 0) return;
+  }
+};
+
+function seriesOf({ __name__: name = "", ...labels }: Readonly<Record<string, string>>): Series {
+  return { name, labels: new Map(Object.entries(labels)) };
+}
