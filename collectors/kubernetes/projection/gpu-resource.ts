@@ -52,6 +52,9 @@ const KNOWN: ResourceNames = new Map<string, GpuResource>([
   ["volcano.sh/vgpu-cores", measure("volcano", "cores")],
 ]);
 
+/** The resource names with a fixed meaning. Names of MIG profiles and of AMD's modes follow a pattern instead. */
+export const KNOWN_RESOURCES: readonly string[] = [...KNOWN.keys()];
+
 /**
  * A MIG resource of NVIDIA's device plugin: the profile with `.` for `+`, because a resource name cannot contain a plus. The suffix
  * `.shared` marks instances that are time-sliced under another name.
