@@ -29,6 +29,18 @@ export function projectionOf(config: Config): ProjectionOptions {
   };
 }
 
+/** Returns the names of labels and annotations of pods, nodes and namespaces that owners and prices use. */
+export function knownLabelsOf(config: Config): readonly string[] {
+  const { pods, nodes } = projectionOf(config);
+  const { owners } = config;
+  const ofNamespaces = DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(namespaceMarkOf));
+  return [...new Set([...ofNamespaces, ...(pods.labels ?? []), ...(pods.annotations ?? []), ...(nodes.labels ?? [])])];
+}
+
+function namespaceMarkOf(rule: OwnerRule): readonly string[] {
+  return "namespaceLabel" in rule ? [rule.namespaceLabel] : [];
+}
+
 function podMarkOf(rule: OwnerRule): readonly string[] {
   if ("podLabel" in rule) return [rule.podLabel];
   if ("podAnnotation" in rule) return [rule.podAnnotation];

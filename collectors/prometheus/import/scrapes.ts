@@ -1,5 +1,6 @@
 import type { ScrapeOrigin } from "../../../domain/scrape.ts";
 import { dayOf } from "../../../domain/time.ts";
+import { IMPORT_COLLECTOR } from "../origin.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import { failureMessages } from "../../exporters/page/reader.ts";
 import {
@@ -10,9 +11,6 @@ import {
   type TargetSeries,
 } from "../target-series.ts";
 import type { ReplicaWindow, WindowOfTarget } from "./windows.ts";
-
-/** The name of the collector in imported scrapes. */
-export const IMPORT_COLLECTOR = "prometheus-import";
 
 /** The parts that the messages of all targets need. */
 export interface ScrapesOptions {

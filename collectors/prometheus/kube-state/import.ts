@@ -15,6 +15,7 @@ import {
 } from "../../kubernetes/watcher/fact-registries.ts";
 import type { FactBody } from "../../kubernetes/watcher/fact-registry.ts";
 import { createProjector, type ProjectionOptions } from "../../kubernetes/watcher/projector.ts";
+import { IMPORT_COLLECTOR, IMPORT_EPOCH } from "../origin.ts";
 import { IMPORTED_MARK, lacksImages } from "./imported-pod.ts";
 import { createLabelReader } from "./label-name.ts";
 import { importedNamespaces } from "./namespaces.ts";
@@ -28,12 +29,6 @@ import { createImportRemarks, type ImportRemark } from "./remarks.ts";
 import { createResourceReader } from "./resource-name.ts";
 import { createRowReader } from "./row.ts";
 import type { SeriesRuns, Span } from "./runs.ts";
-
-/** The term of imported facts: after the demo's past, and before every watcher's, whose own facts of an object are preferred. */
-export const IMPORT_EPOCH = 1;
-
-/** The value of the header {@link BACKFILL_HEADER} of imported messages. */
-export const IMPORT_COLLECTOR = "import-prometheus";
 
 /** A message of an imported fact. */
 export interface ImportedMessage extends OutgoingMessage {

@@ -1,0 +1,136 @@
+import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
+import type { Bus } from "../../../runtime/bus/bus.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { KubeStateImportOptions } from "../kube-state/import.ts";
+import { createPodPlaces, type PodPlaces } from "../kube-state/pod-places.ts";
+import type { ImportRemark } from "../kube-state/remarks.ts";
+import type { PrometheusClient } from "../read/client.ts";
+import type { SampleSource, Span } from "../read/source.ts";
+import type { Matcher } from "../read/wire.ts";
+import { readCollectedMinutes, readWatchedSince } from "./collected.ts";
+import { findFamilies, findInstances, named, ofInstances } from "./discover.ts";
+import { importFacts } from "./facts.ts";
+import type { Progress } from "./progress.ts";
+import { readRuns } from "./read-runs.ts";
+import { importSamples, type SampleCounts } from "./samples.ts";
+import { createImportedScrapes } from "./scrapes.ts";
+import { ofJobs, type Survey } from "./survey.ts";
+
+/** The dependencies of an import. */
+export interface ImportOptions {
+  readonly client: PrometheusClient;
+  readonly source: SampleSource;
+  readonly survey: Survey;
+  /** The conditions on all series, such as the cluster's label in a server of several clusters. */
+  readonly conditions: readonly Matcher[];
+  readonly kube: Pick<KubeStateImportOptions, "cluster" | "projection" | "knownLabels">;
+  readonly bus: Pick<Bus, "send">;
+  readonly store: StoreClient;
+  readonly progress: Progress;
+  readonly events: ImportEvents;
+  readonly signal: AbortSignal;
+}
+
+/** The events of an import, for its output. */
+export interface ImportEvents {
+  onFacts(kind: string, objects: number): void;
+  onReached(untilMillis: number, counts: SampleCounts): void;
+}
+
+/** The result of an import. */
+export interface Imported {
+  readonly counts: SampleCounts;
+  /** Data that kube-state-metrics did not export. Empty if the facts were sent by an earlier run. */
+  readonly remarks: readonly ImportRemark[];
+}
+
+/** A gap of kube-state-metrics hardly matters for the place of a pod. */
+const PLACE_GAP_MILLIS = 3_600_000;
+/** The most addresses in one regular expression. */
+const MOST_ADDRESSES = 1000;
+
+/**
+ * Imports a span: first the facts of Kubernetes, which the samples are joined to, then the samples. The facts of nodes end where a watcher
+ * of the cluster began, and the samples leave out the minutes of collectors. An import that was interrupted continues after its last window.
+ * Fails with a `SourceError`, a `BusError` or a `StoreError`.
+ */
+export async function importSpan(options: ImportOptions, span: Span): Promise<Imported> {
+  const { client, source, survey, conditions, kube, bus, store, progress, events, signal } = options;
+  const { names } = survey;
+  let remarks: readonly ImportRemark[] = [];
+  if (progress.reachedMillis === undefined && names.all.has("kube_node_info")) {
+    const watchedSince = await readWatchedSince(store, kube.cluster);
+    const ofFacts = { ...span, untilMillis: Math.min(span.untilMillis, watchedSince) };
+    if (ofFacts.fromMillis < ofFacts.untilMillis) {
+      remarks = await importFacts(
+        {
+          client,
+          source,
+          names: names.all,
+          conditions,
+          kube,
+          async send(messages) {
+            for (const topic of new Set(messages.map((message) => message.topic)))
+              await bus.send(
+                topic,
+                messages.filter((message) => message.topic === topic),
+              );
+          },
+          onSent: (kind, objects) => events.onFacts(kind, objects),
+          signal,
+        },
+        ofFacts,
+      );
+    }
+    progress.reach(span.fromMillis);
+  }
+  const rest = { ...span, fromMillis: progress.reachedMillis ?? span.fromMillis };
+  const matchers = [named([...names.gpu, "up"]), ofJobs([...survey.jobs.keys()]), ...conditions];
+  const places = await readPlaces(options, matchers, span);
+  const scrapes = createImportedScrapes({
+    cluster: kube.cluster,
+    families: await findFamilies(client).catch(() => new Map()),
+    nodeOfPod: (pod, atMillis) => places.nodeOfPod(pod, atMillis),
+  });
+  const { series, intervalMillis } = survey.gpu;
+  const counts = await importSamples(
+    {
+      client,
+      source,
+      scrapes,
+      matchers,
+      expected: { series, samplesPerMinute: 60_000 / intervalMillis },
+      collected: (window) => readCollectedMinutes(store, kube.cluster, window),
+      send: (messages) => bus.send(SAMPLES_TOPIC, messages),
+      onReached(untilMillis, soFar) {
+        progress.reach(untilMillis);
+        events.onReached(untilMillis, soFar);
+      },
+      signal,
+    },
+    rest,
+  );
+  return { counts, remarks };
+}
+
+/** Reads where the exporters' pods were. Exporters are known by the address of the target. */
+async function readPlaces(
+  { client, source, survey, conditions }: ImportOptions,
+  matchers: readonly Matcher[],
+  span: Span,
+): Promise<PodPlaces> {
+  const places = createPodPlaces();
+  const take = async (of: readonly Matcher[]): Promise<void> => {
+    for (const series of await readRuns({ client, source }, [...of, ...conditions], span, PLACE_GAP_MILLIS))
+      places.take(series);
+  };
+  if (survey.names.all.has("kube_node_info")) await take([named(["kube_node_info"])]);
+  if (!survey.names.all.has("kube_pod_info")) return places;
+  const hosts = (await findInstances(client, matchers, span)).map((instance) => instance.replace(/:\d+$/, ""));
+  const addresses = [...new Set(hosts)];
+  for (let first = 0; first < addresses.length; first += MOST_ADDRESSES) {
+    const isAt = { ...ofInstances(addresses.slice(first, first + MOST_ADDRESSES)), label: "pod_ip" };
+    await take([named(["kube_pod_info"]), isAt]);
+  }
+  return places;
+}

@@ -1,0 +1,146 @@
+import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../../domain/messages/scrape-message.ts";
+import { BACKFILL_HEADER } from "../../../domain/messages/topics.ts";
+import { DAY_MILLIS, dayOf, MINUTE_MILLIS } from "../../../domain/time.ts";
+import type { OutgoingMessage } from "../../../runtime/bus/bus.ts";
+import type { PrometheusClient } from "../read/client.ts";
+import type { SampleSource, Span } from "../read/source.ts";
+import { SourceError } from "../read/source-error.ts";
+import type { Matcher } from "../read/wire.ts";
+import type { CollectedMinutes } from "./collected.ts";
+import { findInstances, ofInstances } from "./discover.ts";
+import { IMPORT_COLLECTOR } from "../origin.ts";
+import type { ImportedScrapes } from "./scrapes.ts";
+import { createWindows } from "./windows.ts";
+
+/** The counts of imported samples. */
+export interface SampleCounts {
+  readonly scrapes: number;
+  readonly values: number;
+  /** Scrapes in minutes in which a collector scraped the same node. */
+  readonly leftOut: number;
+}
+
+/** The dependencies of an import of samples. */
+export interface SamplesOptions {
+  readonly client: PrometheusClient;
+  readonly source: SampleSource;
+  readonly scrapes: ImportedScrapes;
+  /** The conditions on the series to read. */
+  readonly matchers: readonly Matcher[];
+  /** The expected number of series at a time, and of their samples in a minute. */
+  readonly expected: { readonly series: number; readonly samplesPerMinute: number };
+  readonly collected: (span: Span) => Promise<CollectedMinutes>;
+  readonly send: (messages: readonly OutgoingMessage[]) => Promise<void>;
+  /** Called after each window with its end and the counts until then. */
+  readonly onReached: (untilMillis: number, counts: SampleCounts) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The most values of an answer that are in memory. */
+const MOST_VALUES = 6_000_000;
+/** Servers store chunks of 120 samples. Shorter windows read chunks several times, longer ones need more memory. */
+const LONGEST_WINDOW_MILLIS = 6 * 60 * MINUTE_MILLIS;
+const SHORTEST_WINDOW_MILLIS = 5 * MINUTE_MILLIS;
+/** Windows of many targets are split by target down to this length, which has one chunk and a half at the usual interval. */
+const SPLIT_WINDOW_MILLIS = 90 * MINUTE_MILLIS;
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** The longest regular expression of addresses. */
+const MOST_INSTANCES = 2000;
+const HEADERS = { [BACKFILL_HEADER]: IMPORT_COLLECTOR };
+
+/**
+ * Sends the scrapes of a span as messages, window by window in the order of time. If the server refuses an answer as too large, less is
+ * requested at once. Fails with a {@link SourceError}.
+ */
+export async function importSamples(options: SamplesOptions, { fromMillis, untilMillis }: Span): Promise<SampleCounts> {
+  const { client, matchers, expected, onReached, signal } = options;
+  const counts = { scrapes: 0, values: 0, leftOut: 0 };
+  /** How much less than expected is requested at once. It doubles with each answer that was too large. */
+  let caution = 1;
+  let day: { readonly start: number; readonly instances: readonly string[] } | undefined;
+
+  for (let at = fromMillis; at < untilMillis;) {
+    signal.throwIfAborted();
+    if (day?.start !== dayOf(at)) {
+      const ofDay = { fromMillis: dayOf(at), untilMillis: dayOf(at) + DAY_MILLIS };
+      day = { start: dayOf(at), instances: await findInstances(client, matchers, ofDay) };
+    }
+    const plan = windowOf(expected, caution, day.instances.length);
+    const end = Math.min(at + plan.lengthMillis, untilMillis, dayOf(at) + DAY_MILLIS);
+    try {
+      await importWindow(options, { fromMillis: at, untilMillis: end }, batches(day.instances, plan.batches), counts);
+    } catch (error) {
+      const isSmallest = plan.lengthMillis === SHORTEST_WINDOW_MILLIS && plan.batches >= day.instances.length;
+      if (!(error instanceof SourceError) || error.kind !== "limit" || isSmallest) throw error;
+      caution *= 2;
+      continue;
+    }
+    at = end;
+    onReached(at, counts);
+  }
+  return counts;
+}
+
+/** Returns the length of the next window, and the number of parts into which its targets are split. */
+function windowOf(
+  { series, samplesPerMinute }: SamplesOptions["expected"],
+  caution: number,
+  instances: number,
+): { readonly lengthMillis: number; readonly batches: number } {
+  const perMinute = Math.max(1, series * samplesPerMinute) * caution;
+  const length = Math.floor(MOST_VALUES / perMinute) * MINUTE_MILLIS;
+  const least = caution === 1 ? SPLIT_WINDOW_MILLIS : SHORTEST_WINDOW_MILLIS;
+  const lengthMillis = Math.min(LONGEST_WINDOW_MILLIS, Math.max(least, length));
+  const bySize = Math.ceil((perMinute * (lengthMillis / MINUTE_MILLIS)) / MOST_VALUES);
+  const byNames = Math.ceil(instances / MOST_INSTANCES);
+  return { lengthMillis, batches: Math.max(1, Math.min(instances, bySize === 1 ? 1 : Math.max(bySize, byNames))) };
+}
+
+/** Returns the conditions on the targets of each part. One part has no condition, so that targets without an address are read, too. */
+function batches(instances: readonly string[], count: number): readonly (readonly Matcher[])[] {
+  if (count <= 1) return [[]];
+  const size = Math.ceil(instances.length / count);
+  return Array.from({ length: Math.ceil(instances.length / size) }, (_, index) => [
+    ofInstances(instances.slice(index * size, (index + 1) * size)),
+  ]);
+}
+
+async function importWindow(
+  { source, scrapes, matchers, expected, collected, send }: SamplesOptions,
+  span: Span,
+  parts: readonly (readonly Matcher[])[],
+  counts: { -readonly [Name in keyof SampleCounts]: number },
+): Promise<void> {
+  const minutes = await collected(span);
+  const moments = Math.ceil(((span.untilMillis - span.fromMillis) / MINUTE_MILLIS) * expected.samplesPerMinute) + 1;
+  let sending: Promise<void> = Promise.resolve();
+  for (const part of parts) {
+    const windows = createWindows(span, moments);
+    await source.read([...matchers, ...part], span, windows.onSeries);
+    let batch: OutgoingMessage[] = [];
+    let bytes = 0;
+    /** Sends the batch while the next one is made. */
+    const flush = async (): Promise<void> => {
+      await sending;
+      sending = send(batch);
+      // Awaited before the next batch. Until then, a failure must not end the process.
+      sending.catch(() => {});
+      [batch, bytes] = [[], 0];
+    };
+    for (const target of windows.targets()) {
+      for (const { origin, message, atMillis } of scrapes.messagesOf(target)) {
+        if (minutes.has(origin.node, atMillis)) {
+          counts.leftOut += 1;
+          continue;
+        }
+        batch.push({ key: sampleKey(origin), value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, headers: HEADERS });
+        bytes += message.length;
+        counts.scrapes += 1;
+        if (bytes >= BATCH_BYTES) await flush();
+      }
+      counts.values += target.values;
+    }
+    if (batch.length > 0) await flush();
+  }
+  await sending;
+}

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { importSpan, type Imported } from "../../../collectors/prometheus/import/import.ts";
+import { openProgress } from "../../../collectors/prometheus/import/progress.ts";
+import { surveyServer } from "../../../collectors/prometheus/import/survey.ts";
+import { createPrometheusClient } from "../../../collectors/prometheus/read/client.ts";
+import { openSource, type SampleSource, type Span } from "../../../collectors/prometheus/read/source.ts";
+import type { Matcher } from "../../../collectors/prometheus/read/wire.ts";
+import { parseConfig } from "../../../runtime/config/load.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { Bill } from "../../../scenarios/bill.ts";
+import type { PlayedMessage } from "../../../scenarios/play/facts.ts";
+import { withDemoLedger } from "../../../services/demo-config.ts";
+import { knownLabelsOf, projectionOf } from "../../../services/projection.ts";
+import { createTestDatabase } from "../database.ts";
+import { startWritablePrometheus } from "../prometheus-server.ts";
+import { chargeMessages, sumsOf } from "./charge.ts";
+import { playDemo, STATE_MILLIS } from "./demo-past.ts";
+import { fillPrometheus } from "./scraped-prometheus.ts";
+
+/** Labels and annotations of all kinds that the demo's owners and prices need. */
+const ALL = Object.fromEntries(
+  ["pods", "nodes", "namespaces", "jobs", "deployments", "statefulsets"].map((kind) => [kind, ["*"]]),
+);
+
+/** The result of an import into a list, instead of a bus. */
+export interface ImportedMessages extends Imported {
+  readonly way: SampleSource["way"];
+  readonly messages: readonly PlayedMessage[];
+}
+
+/** Imports a span of the demo's cluster from a server. `store` has what collectors stored before. */
+export async function importInto(
+  store: StoreClient,
+  url: string,
+  span: Span,
+  { conditions = [] }: { readonly conditions?: readonly Matcher[] } = {},
+): Promise<ImportedMessages> {
+  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-import-"));
+  const client = createPrometheusClient({
+    url,
+    headers: {},
+    maxLoad: 1,
+    patienceMillis: 10_000,
+    timeoutMillis: 30_000,
+    onRetry: () => {},
+  });
+  const config = withDemoLedger(parseConfig("", { source: "the default", folder: ".", env: {} }));
+  const messages: PlayedMessage[] = [];
+  try {
+    const source = await openSource(client, span.fromMillis);
+    const imported = await importSpan(
+      {
+        client,
+        source,
+        survey: await surveyServer(client, source, conditions, span),
+        conditions,
+        kube: { cluster: "demo", projection: projectionOf(config), knownLabels: knownLabelsOf(config) },
+        bus: {
+          send(topic, sent) {
+            for (const { key, value, schemaVersion } of sent)
+              messages.push({ topic: topic as PlayedMessage["topic"], atMillis: 0, key, value: value!, schemaVersion });
+            return Promise.resolve();
+          },
+        },
+        store,
+        progress: openProgress(folder, {}),
+        events: { onFacts: () => {}, onReached: () => {} },
+        signal: new AbortController().signal,
+      },
+      span,
+    );
+    return { ...imported, way: source.way, messages };
+  } finally {
+    await client.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The bill of collectors, and that of an import of the same time from a real Prometheus that scraped the same. */
+export interface BothBills {
+  readonly collected: Bill;
+  readonly imported: Bill;
+  readonly import: ImportedMessages;
+}
+
+/** Charges a span of the demo twice: as collectors saw it, and as a Prometheus scraped it. */
+export async function billsOfDemo(name: string, span: Span): Promise<BothBills> {
+  const server = await startWritablePrometheus();
+  const [one, other] = await Promise.all([
+    createTestDatabase(`${name}_collected`),
+    createTestDatabase(`${name}_imported`),
+  ]);
+  try {
+    const state = { labelsAllowlist: ALL, annotationsAllowlist: ALL };
+    const past = await playDemo(fillPrometheus(server.url), span, { state });
+    const collected = await chargeMessages(one, past.collected, "demo", span);
+    const result = await importInto(other, server.url, span);
+    return { collected, imported: await chargeMessages(other, result.messages, "demo", span), import: result };
+  } finally {
+    await Promise.all([one.close(), other.close(), server.stop()]);
+  }
+}
+
+/** A line that both bills have with different GPU-hours. */
+export interface Difference {
+  readonly line: string;
+  readonly gpuMinutes: number;
+}
+
+/** Returns the differences of two bills by some dimensions. */
+export function differencesOf({ collected, imported }: BothBills, by: readonly string[]): readonly Difference[] {
+  const [one, other] = [sumsOf(collected, by), sumsOf(imported, by)];
+  return [...new Set([...one.keys(), ...other.keys()])].toSorted().flatMap((line) => {
+    const gpuMinutes = ((other.get(line)?.gpuHours ?? 0) - (one.get(line)?.gpuHours ?? 0)) * 60;
+    return gpuMinutes === 0 ? [] : [{ line, gpuMinutes }];
+  });
+}
+
+/** The longest time between the end of a pod and its last sample. */
+export const LATE_MILLIS = STATE_MILLIS;
