@@ -4,6 +4,7 @@ import { readBookOf } from "./prices/book.ts";
 import { checkBookOf, renderCheck } from "./prices/check.ts";
 import { instantOption, nodesOf, type NodeOptions } from "./prices/nodes.ts";
 import { renderShown, showPrices } from "./prices/show.ts";
+import { listPricesText } from "../snapshot/list-prices.ts";
 import { DAY_MILLIS } from "../domain/time.ts";
 
 interface CheckOptions {
@@ -19,7 +20,7 @@ interface ShowOptions extends NodeOptions {
   readonly format: "table" | "json";
 }
 
-/** Adds `gpu-ledger prices check|show`: checks of a price book, and its prices for nodes. */
+/** Adds `gpu-ledger prices check|show|list`: checks of a price book, its prices for nodes, and public list prices. */
 export function addPrices(program: Command, context: CommandContext): void {
   const prices = program.command("prices").description("check or show a price book of the configuration or of a file");
   const format = (): Option =>
@@ -43,6 +44,13 @@ export function addPrices(program: Command, context: CommandContext): void {
       context.stdout.write(`${text}\n`);
       const { length } = check.problems;
       if (length > 0) throw new CommandError(`${check.source}: ${length} problem${length === 1 ? "" : "s"}`);
+    });
+
+  prices
+    .command("list")
+    .description("print a price book with the public list prices of clouds, for a first look")
+    .action(() => {
+      context.stdout.write(listPricesText());
     });
 
   prices
