@@ -1,9 +1,9 @@
 import { demoLedger } from "../demo/fleet/prices.ts";
 import type { Config } from "../runtime/config/schema.ts";
 
-/** Returns true if `up` starts the demo fleet: if the configuration has nothing else to scrape or to watch. */
-export function runsDemo({ collector, kubernetes }: Pick<Config, "collector" | "kubernetes">): boolean {
-  return collector.jobs.length === 0 && kubernetes.clusters.length === 0;
+/** Returns true if `up` starts the demo fleet: if it is enabled, and the configuration has nothing else to scrape or to watch. */
+export function runsDemo({ collector, kubernetes, demo }: Pick<Config, "collector" | "kubernetes" | "demo">): boolean {
+  return demo.enabled && collector.jobs.length === 0 && kubernetes.clusters.length === 0;
 }
 
 /** Returns the configuration with the demo's prices, owners and policies if it has no prices of its own. */

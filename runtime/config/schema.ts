@@ -291,6 +291,9 @@ export function createConfigSchema(sources: ConfigSources) {
       metrics,
       demo: z
         .strictObject({
+          enabled: flag
+            .default(true)
+            .describe("`up` starts the demo fleet if there is nothing to scrape or to watch. False for imports alone."),
           gpus: whole(8, 100_000).default(96).describe("GPUs of the demo fleet."),
           seed: whole(0, 2 ** 31)
             .default(1)
