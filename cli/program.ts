@@ -24,6 +24,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["demo", async () => (await import("./demo.ts")).addDemo],
   ["inspect", async () => (await import("./inspect.ts")).addInspect],
   ["snapshot", async () => (await import("./snapshot.ts")).addSnapshot],
+  ["import", async () => (await import("./import.ts")).addImport],
   ["check", async () => (await import("./check.ts")).addCheck],
   ["scenario", async () => (await import("./scenario.ts")).addScenario],
   ["prices", async () => (await import("./prices.ts")).addPrices],

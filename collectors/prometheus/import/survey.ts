@@ -8,7 +8,7 @@ import { countSeries, findNames, named, type FoundNames } from "./discover.ts";
 import { intervalOf } from "./scrapes.ts";
 import { createWindows } from "./windows.ts";
 
-/** What a server has for an import. */
+/** The data that a server has for an import. */
 export interface Survey {
   readonly names: FoundNames;
   readonly gpu: SurveyedSeries;
