@@ -32,7 +32,11 @@ export function createStates(
     [...rows].map(([metric, all]) => [metric, all.map((row) => ({ ...row, runs: presence.bridge(row.runs) }))]),
   );
   const of = (metric: string): readonly Row[] => bridged.get(metric) ?? [];
-  const within = (atMillis: number): number => Math.min(lastMillis, Math.max(firstMillis, atMillis));
+  // During an outage of kube-state-metrics, the next sample has the state. What came later is known by the times in values.
+  const within = (atMillis: number): number => {
+    const inLife = Math.max(firstMillis, atMillis);
+    return Math.min(lastMillis, presence.nextSeen(inLife) ?? inLife);
+  };
   const matching = (metric: string, labels: Readonly<Record<string, string>>): readonly Row[] =>
     of(metric).filter((row) => Object.entries(labels).every(([name, value]) => labelOf(row, name) === value));
 

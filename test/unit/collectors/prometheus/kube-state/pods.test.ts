@@ -176,6 +176,21 @@ describe("a pod of kube-state-metrics", () => {
     expect(ofName(goes!).at(-1)!.end).toEqual({ atMillis: scrapeTime(4), inferred: true });
   });
 
+  it("starts and finishes at its own times during an outage of kube-state-metrics", async () => {
+    const { pods } = await importScrapes(
+      40,
+      (index) =>
+        between(3, 20)(index) || between(22, 35)(index) ? undefined : [podAt(index, { started: 7.5, finished: 30.5 })],
+      LABELS,
+    );
+    expect(pods.map(({ phase, seenAtMillis }) => [phase, seenAtMillis])).toEqual([
+      ["Pending", scrapeTime(0)],
+      ["Pending", scrapeTime(0.2)],
+      ["Running", scrapeTime(7.5)],
+      ["Succeeded", scrapeTime(30.5)],
+    ]);
+  });
+
   it("has a label from the first sample with it on", async () => {
     const { pods } = await importScrapes(
       10,
