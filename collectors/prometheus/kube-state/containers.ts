@@ -32,7 +32,7 @@ export interface ImportedContainers {
 
 /**
  * Returns the containers of a pod with their resources and images at a time. Sidecars come before other init containers, because the order
- * is not exported. That a container is a sidecar is exported by versions from 2.17 on.
+ * is not exported. Only later versions export that a container is a sidecar.
  */
 export function containersAt(states: States, atMillis: number, resources: ResourceReader): ImportedContainers {
   const read = (kind: "container" | "init_container", name: string): ContainerObject => {
@@ -132,7 +132,7 @@ function waitingState(
 }
 
 /**
- * Returns the image of a row of `kube_pod_container_info`; empty if it is unknown. Versions before 2.6 have only the image of the status,
+ * Returns the image of a row of `kube_pod_container_info`; empty if it is unknown. Older versions have only the image of the status,
  * which some runtimes write as a digest.
  */
 export function imageOf(row: Row): string {

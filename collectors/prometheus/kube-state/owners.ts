@@ -46,7 +46,7 @@ interface Known {
 
 /**
  * Creates an empty set of owners. A chain ends, as far as it is known, at a kind whose own owner has no series: StatefulSets, DaemonSets,
- * CronJobs and the kinds of operators; also Deployments before kube-state-metrics 2.18.
+ * CronJobs and the kinds of operators; also Deployments of versions without `kube_deployment_owner`.
  */
 export function createImportedOwners(options: {
   readonly kinds: OwnerKinds;

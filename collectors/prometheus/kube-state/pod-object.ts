@@ -114,14 +114,17 @@ function conditionsAt(
   return conditions;
 }
 
-/** Returns since when the pod is ready; undefined if it is not. Only versions from 2.8 on have the time itself. */
+/**
+ * Returns since when the pod is ready; undefined if it is not. Older versions have no times of readiness; the first sample that is ready
+ * replaces them.
+ */
 function readyAt({ states, times }: Pick<ImportedPod, "states" | "times">, atMillis: number): number | undefined {
+  const row = states.trueRows("kube_pod_status_ready", atMillis).find((each) => labelOf(each, "condition") === "true");
+  if (row === undefined && states.rows("kube_pod_status_ready").length > 0) return undefined;
   for (const metric of ["kube_pod_status_ready_time", "kube_pod_status_container_ready_time"]) {
     const value = states.valueAt(metric, atMillis);
     if (value !== undefined) return value * 1000 <= atMillis ? value * 1000 : undefined;
   }
-  if (states.rows("kube_pod_status_ready_time").length > 0) return undefined;
-  const row = states.trueRows("kube_pod_status_ready", atMillis).find((each) => labelOf(each, "condition") === "true");
   const run = row?.runs.find(({ value, untilMillis }) => value !== 0 && untilMillis >= atMillis);
   return run === undefined ? undefined : Math.max(run.fromMillis, times.started ?? 0);
 }

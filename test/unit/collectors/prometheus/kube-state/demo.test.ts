@@ -14,9 +14,9 @@ import { objectsAt } from "../../../../../demo/kubernetes/cluster/objects.ts";
 import { kubeStatePage } from "../../../../support/kube-state-metrics.ts";
 import { createStateScrapes } from "../../../../support/state-scrapes.ts";
 
-const STEP = 5 * 60_000;
+const STEP = 10 * 60_000;
 const FROM = Date.UTC(2026, 6, 8, 12);
-const UNTIL = FROM + 40 * STEP;
+const UNTIL = FROM + 20 * STEP;
 const ALL = ["*"];
 const CLUSTER_RESOURCES: Readonly<Record<string, string>> = {
   Namespace: "namespaces",

@@ -232,6 +232,18 @@ describe("a pod of kube-state-metrics", () => {
     expect(await asksOf({ "nvidia.com/gpu": "1", "nvidia.com/gpumem": "4Gi" })).toEqual([share]);
   });
 
+  it("is ready since the time in the series, and only while it is ready", async () => {
+    const { pods } = await importScrapes(12, (index) => [podAt(index, { finished: 8.5 })], LABELS);
+    const readyOf = (phase: string) => pods.findLast((fact) => fact.phase === phase)!.times.ready;
+    expect([readyOf("Pending"), readyOf("Running"), readyOf("Succeeded")]).toEqual([
+      undefined,
+      scrapeTime(1.5),
+      undefined,
+    ]);
+    const old = await importScrapes(12, (index) => [podAt(index, { finished: 8.5 })], { version: 1 });
+    expect(old.pods.findLast(({ phase }) => phase === "Running")!.times.ready).toBe(scrapeTime(2));
+  });
+
   it("is ignored without a GPU", async () => {
     const { pods } = await importScrapes(4, (index) => [podAt(index, { resources: {} })], LABELS);
     expect(pods).toEqual([]);
