@@ -57,6 +57,9 @@ export interface NodeCondition {
  */
 export const DELIVERED_LABEL = "gpu-ledger/delivered";
 
+/** The beginning of the UID of a node whose UID is not known: the node's name and the time of its creation follow. */
+export const IMPORTED_UID = "imported/";
+
 /** A node's current state: the value of `gpu.inventory`. Nodes without a GPU in any regime are left out. */
 export interface InventoryFact extends FactOrigin {
   readonly node: string;
@@ -87,5 +90,7 @@ export interface InventoryFact extends FactOrigin {
   readonly others?: OtherPods;
   /** The labels that the configuration or a price entry names. */
   readonly labels: Readonly<Record<string, string>>;
+  /** The end of an import that saw the node until then. Whether the node exists afterwards is unknown without a later fact. */
+  readonly knownUntil?: number;
   readonly end?: FactEnd;
 }

@@ -187,6 +187,7 @@ export const inventoryShape = object<InventoryFact>({
   compute: optional(compute),
   others: optional(others),
   labels: texts,
+  knownUntil: optional(millis),
   end,
 });
 

@@ -32,6 +32,8 @@ export function timeText(index: number): string {
 export interface ImportedFacts {
   readonly pods: readonly WorkloadFact[];
   readonly nodes: readonly InventoryFact[];
+  /** The last facts of nodes that still exist at the end of the import. */
+  readonly knownNodes: readonly InventoryFact[];
   readonly others: readonly ClusterFact[];
   readonly remarks: ReturnType<KubeStateImport["remarks"]>;
 }
@@ -75,6 +77,7 @@ export async function importSeries(
   const imported = createKubeStateImport({
     cluster: "test",
     fromMillis,
+    untilMillis: (seen.at(-1)?.untilMillis ?? 0) + STEP,
     seen,
     stepMillis: STEP,
     projection: projection ?? { pods: { kinds: ownerKinds(), labels: ["team"] }, nodes: {} },
@@ -86,9 +89,11 @@ export async function importSeries(
   for (const part of parts) for await (const ofObject of part) messages.push(...ofObject);
   const of = <Fact>(isOwn: (topic: string) => boolean, decode: (bytes: Uint8Array) => unknown): readonly Fact[] =>
     messages.filter(({ topic }) => isOwn(topic)).map(({ value }) => decode(value!) as Fact);
+  const nodes = of<InventoryFact>((topic) => topic === INVENTORY_TOPIC, decodeInventory);
   return {
     pods: of((topic) => topic === WORKLOADS_TOPIC, decodeWorkload),
-    nodes: of((topic) => topic === INVENTORY_TOPIC, decodeInventory),
+    nodes: nodes.filter(({ knownUntil }) => knownUntil === undefined),
+    knownNodes: nodes.filter(({ knownUntil }) => knownUntil !== undefined),
     others: of((topic) => topic !== WORKLOADS_TOPIC && topic !== INVENTORY_TOPIC, decodeClusterFact),
     remarks: imported.remarks(),
   };

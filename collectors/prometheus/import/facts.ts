@@ -64,7 +64,7 @@ export async function importFacts(options: FactsOptions, span: Span): Promise<re
   const kueue = await ofNames(KUEUE_METRICS);
   const facts = createKubeStateImport({
     ...kube,
-    fromMillis: span.fromMillis,
+    ...span,
     seen: spansOf(
       nodes.filter(({ name }) => name === "kube_node_info"),
       gapMillis,

@@ -40,6 +40,8 @@ export interface KubeStateImportOptions {
   readonly cluster: string;
   /** The beginning of the import, milliseconds since the epoch. No fact is before it. */
   readonly fromMillis: number;
+  /** The end of the import. Nodes that still exist then are known until then. */
+  readonly untilMillis: number;
   /** The spans in which kube-state-metrics had samples, in order of time. */
   readonly seen: readonly Span[];
   /** The same of Kueue; by default those of kube-state-metrics. */
@@ -73,7 +75,7 @@ export interface KubeStateImport {
 
 /** Creates an import. The facts go through the watcher's own projection, so that they are those that a watcher would have sent. */
 export function createKubeStateImport(options: KubeStateImportOptions): KubeStateImport {
-  const { cluster, fromMillis, seen, stepMillis, projection, knownLabels } = options;
+  const { cluster, fromMillis, untilMillis, seen, stepMillis, projection, knownLabels } = options;
   const presence = createPresence(seen, stepMillis);
   const kueuePresence = createPresence(options.kueueSeen ?? seen, stepMillis);
   const resources = createResourceReader(projection.pods.resourceNames);
@@ -119,7 +121,13 @@ export function createKubeStateImport(options: KubeStateImportOptions): KubeStat
     takeOwners(series) {
       for (const each of series) owners.take(reader.read(each));
     },
-    nodes: (series) => facts(importedNodes(rowsOf(series), presence, readers, remarks)),
+    async *nodes(series) {
+      yield* facts(importedNodes(rowsOf(series), presence, readers, remarks));
+      for (const { uid } of [...registries.inventory.living()])
+        registries.inventory.amend(uid, untilMillis, (fact) => ({ ...fact, knownUntil: untilMillis }));
+      if (messages.length > 0) yield messages;
+      messages = [];
+    },
     namespaces: (series) => facts(importedNamespaces(rowsOf(series), presence, readers, remarks)),
     queues: (series) => facts(importedQueues(rowsOf(series), kueuePresence)),
     pods: (series) => facts(importedPods(rowsOf(series), presence, readers, remarks)),

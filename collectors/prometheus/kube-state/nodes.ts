@@ -1,3 +1,4 @@
+import { IMPORTED_UID } from "../../../domain/inventory.ts";
 import type { KubeCondition } from "../../kubernetes/projection/kube-object.ts";
 import type { NodeObject } from "../../kubernetes/projection/node-object.ts";
 import type { SeenObject } from "../../kubernetes/watcher/projector.ts";
@@ -27,7 +28,7 @@ export function* importedNodes(
       if (life.createdMillis === undefined) remarks.add("node created", `Node ${name}`);
       if (life.states.rows("kube_node_labels").length === 0) remarks.add("labels of nodes", `Node ${name}`);
       // The UID of a Node is not exported. Its creation separates it from another machine with the name.
-      const uid = `imported/${name}/${createdMillis}`;
+      const uid = `${IMPORTED_UID}${name}/${createdMillis}`;
       // The first sample of a new node comes a little later than the node.
       const isNew = life.states.firstMillis - createdMillis < presence.lateMillis;
       const beginMillis = isNew ? createdMillis : life.states.firstMillis;

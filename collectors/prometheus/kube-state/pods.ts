@@ -45,6 +45,7 @@ export function* importedPods(
         life,
         moments: [created, scheduled, started, finished, deletion].filter((at) => at !== undefined),
         objectAt: (atMillis) => importedPodObject(pod, atMillis, readers, readers.owners),
+        endsWithImport: life.uid === undefined,
       };
     }
   }

@@ -1,4 +1,4 @@
-import type { CountedBy, InventoryFact } from "../../../domain/inventory.ts";
+import { IMPORTED_UID, type CountedBy, type InventoryFact } from "../../../domain/inventory.ts";
 import { isGuess, strongestCount } from "../../../domain/node-gpus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
@@ -11,6 +11,7 @@ const SAID_LATER_MILLIS = 3_600_000;
 const HISTORY = `
 SELECT node, uid, ended, gpus,
   JSONExtractString(fact, 'gpus', 1, 'countedBy') AS counted_by,
+  JSONExtractUInt(fact, 'knownUntil') AS known_until,
   toUnixTimestamp64Milli(joined_at) AS joined,
   toUnixTimestamp64Milli(valid_from) AS valid_since,
   toUnixTimestamp64Milli(valid_until) AS valid_to,
@@ -38,6 +39,8 @@ interface HistoryRow {
   readonly gpus: number;
   /** Empty in facts of releases that counted by labels alone. */
   readonly counted_by: CountedBy | "";
+  /** 0 if there is no limit. */
+  readonly known_until: string;
   readonly joined: string;
   readonly valid_since: string;
   readonly valid_to: string;
@@ -62,7 +65,8 @@ export async function readMachines(
 }
 
 /** Returns the machines of one node from its facts in order. */
-function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machine[] {
+function machinesOf(given: readonly HistoryRow[], span: Span): readonly Machine[] {
+  const history = withUids(given);
   const uids = [...new Set(history.map(({ uid }) => uid))];
   const machines = uids.map((uid, index): Machine => {
     const rows = history.filter((row) => row.uid === uid);
@@ -71,6 +75,7 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
     const until = Math.min(
       end === undefined ? Infinity : Number(end.valid_since),
       next === undefined ? Infinity : Number(next.joined),
+      Number(rows.at(-1)!.known_until) || Infinity,
     );
     const reported = rows.filter(({ ended }) => !ended);
     const seen = reported.filter(({ valid_since }) => Number(valid_since) < span.until);
@@ -86,6 +91,13 @@ function machinesOf(history: readonly HistoryRow[], span: Span): readonly Machin
     };
   });
   return machines.filter(({ from, until }) => from < span.until && until > span.from);
+}
+
+/** Returns rows in which an imported machine has the UID of the machine that a watcher saw: both joined at the same time. */
+function withUids(rows: readonly HistoryRow[]): readonly HistoryRow[] {
+  const isImported = ({ uid }: HistoryRow): boolean => uid.startsWith(IMPORTED_UID);
+  const uids = new Map(rows.flatMap((row) => (isImported(row) ? [] : [[row.joined, row.uid] as const])));
+  return rows.map((row) => (isImported(row) ? { ...row, uid: uids.get(row.joined) ?? row.uid } : row));
 }
 
 function statesOf(rows: readonly HistoryRow[]): readonly MachineState[] {

@@ -56,6 +56,7 @@ async function importedFacts(): Promise<readonly ImportedMessage[]> {
   const imported = createKubeStateImport({
     cluster: "demo",
     fromMillis: FROM,
+    untilMillis: UNTIL,
     seen: scrapes.seen(),
     stepMillis: STEP,
     projection,
@@ -183,6 +184,8 @@ function comparableNode(fact: InventoryFact): object {
     seenAtMillis: _seen,
     // The UID of a Node is not exported.
     uid: _uid,
+    // The end of the import, which a watcher does not have.
+    knownUntil: _knownUntil,
     // The import ignores the pods of exporters and pods without GPUs.
     exporterVersion: _exporter,
     others: _others,

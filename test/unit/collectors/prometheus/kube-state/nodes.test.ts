@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { compareFacts } from "../../../../../domain/fact.ts";
 import { createPodPlaces } from "../../../../../collectors/prometheus/kube-state/pod-places.ts";
 import type { SeriesRuns } from "../../../../../collectors/prometheus/kube-state/runs.ts";
 import type { StateObject } from "../../../../support/kube-state-metrics.ts";
@@ -42,6 +43,8 @@ function nodeOf({
     },
   };
 }
+
+const other: StateObject = { ...nodeOf(), metadata: { ...(nodeOf().metadata as object), name: "gpu-2" } };
 
 describe("a node of kube-state-metrics", () => {
   it("has one fact as long as nothing changes", async () => {
@@ -109,6 +112,21 @@ describe("a node of kube-state-metrics", () => {
     expect(outage.nodes).toHaveLength(1);
     const untilTheEnd = await importScrapes(12, (index) => (index > 3 ? undefined : [nodeOf()]), LABELS);
     expect(untilTheEnd.nodes.at(-1)).not.toHaveProperty("end");
+  });
+
+  it("is known until the end of the import if it still exists", async () => {
+    const { nodes, knownNodes } = await importScrapes(
+      10,
+      (index) => (index < 5 ? [nodeOf()] : [nodeOf(), other]),
+      LABELS,
+    );
+    expect(knownNodes.map(({ node, knownUntil, seenAtMillis }) => [node, knownUntil, seenAtMillis])).toEqual([
+      ["gpu-1", scrapeTime(10), scrapeTime(10)],
+      ["gpu-2", scrapeTime(10), scrapeTime(10)],
+    ]);
+    expect(compareFacts(nodes[0]!, knownNodes[0]!)).toBeLessThan(0);
+    const gone = await importScrapes(10, (index) => (index < 5 ? [nodeOf()] : []), LABELS);
+    expect(gone.knownNodes).toEqual([]);
   });
 
   it("without exported labels has a remark", async () => {
