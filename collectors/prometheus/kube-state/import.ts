@@ -123,7 +123,7 @@ export function createKubeStateImport(options: KubeStateImportOptions): KubeStat
     },
     async *nodes(series) {
       yield* facts(importedNodes(rowsOf(series), presence, readers, remarks));
-      for (const { uid } of [...registries.inventory.living()])
+      for (const { uid } of registries.inventory.living())
         registries.inventory.amend(uid, untilMillis, (fact) => ({ ...fact, knownUntil: untilMillis }));
       if (messages.length > 0) yield messages;
       messages = [];

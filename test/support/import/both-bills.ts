@@ -30,19 +30,29 @@ export interface ImportedMessages extends Imported {
   readonly messages: readonly PlayedMessage[];
 }
 
+/** The options of an import into a list. */
+export interface ImportIntoOptions {
+  readonly conditions?: readonly Matcher[];
+  /** Called with all messages until then, after each send. */
+  readonly onSend?: (messages: readonly PlayedMessage[]) => void;
+  /** The folder of the progress; by default one that is removed. */
+  readonly folder?: string;
+  readonly patienceMillis?: number;
+}
+
 /** Imports a span of the demo's cluster from a server. `store` has what collectors stored before. */
 export async function importInto(
   store: StoreClient,
   url: string,
   span: Span,
-  { conditions = [] }: { readonly conditions?: readonly Matcher[] } = {},
+  { conditions = [], onSend, folder: kept, patienceMillis = 10_000 }: ImportIntoOptions = {},
 ): Promise<ImportedMessages> {
-  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-import-"));
+  const folder = kept ?? mkdtempSync(join(tmpdir(), "gpu-ledger-import-"));
   const client = createPrometheusClient({
     url,
     headers: {},
     maxLoad: 1,
-    patienceMillis: 10_000,
+    patienceMillis,
     timeoutMillis: 30_000,
     onRetry: () => {},
   });
@@ -61,6 +71,7 @@ export async function importInto(
           send(topic, sent) {
             for (const { key, value, schemaVersion } of sent)
               messages.push({ topic: topic as PlayedMessage["topic"], atMillis: 0, key, value: value!, schemaVersion });
+            onSend?.(messages);
             return Promise.resolve();
           },
         },
@@ -74,7 +85,7 @@ export async function importInto(
     return { ...imported, way: source.way, messages };
   } finally {
     await client.close();
-    rmSync(folder, { recursive: true });
+    if (kept === undefined) rmSync(folder, { recursive: true });
   }
 }
 
