@@ -1,6 +1,6 @@
 import { NEVER_EXPORTED } from "../../collectors/prometheus/kube-state/remarks.ts";
 import { named } from "../../collectors/prometheus/import/discover.ts";
-import type { Survey } from "../../collectors/prometheus/import/survey.ts";
+import type { LabeledKind, Survey } from "../../collectors/prometheus/import/survey.ts";
 import type { PrometheusClient } from "../../collectors/prometheus/read/client.ts";
 import type { SampleSource, Span } from "../../collectors/prometheus/read/source.ts";
 import type { Matcher } from "../../collectors/prometheus/read/wire.ts";
@@ -92,7 +92,7 @@ function lengthOf(gaps: readonly Span[]): number {
   return gaps.reduce((sum, { fromMillis, untilMillis }) => sum + untilMillis - fromMillis, 0);
 }
 
-function missingIn({ names, targets }: Survey): readonly string[] {
+function missingIn({ names, targets, labeled }: Survey): readonly string[] {
   const without = (is: (target: Survey["targets"][number]) => boolean): number =>
     targets.filter((each) => !is(each)).length;
   const some = (count: number): string =>
@@ -134,18 +134,23 @@ function missingIn({ names, targets }: Survey): readonly string[] {
       : [
           "kube-state-metrics has no series: GPUs have the pods that the exporters name, without owners, and no times of pods.",
         ]),
-    ...(hasState && !names.all.has("kube_pod_labels")
-      ? ["kube_pod_labels is not stored: owner rules by a label of the pod match none."]
-      : []),
-    ...(hasState && !names.all.has("kube_namespace_labels")
-      ? ["kube_namespace_labels is not stored: owner rules by a label of the namespace match none."]
-      : []),
-    ...(hasState && !names.all.has("kube_node_labels")
-      ? ["kube_node_labels is not stored: the model, the instance type and the pool are not known from the node."]
-      : []),
+    ...LABELED_KINDS.flatMap(([kind, sentence]) => (hasState && !labeled.has(kind) ? [sentence] : [])),
     ...(hasState ? [`kube-state-metrics never exports: ${NEVER_EXPORTED.join("; ")}.`] : []),
   ];
 }
+
+/** Sentences about kinds without exported labels. */
+const LABELED_KINDS: readonly (readonly [LabeledKind, string])[] = [
+  ["pod", "kube-state-metrics exports no labels of pods: owner rules by a label of the pod match none."],
+  [
+    "namespace",
+    "kube-state-metrics exports no labels of namespaces: owner rules by a label of the namespace match none.",
+  ],
+  [
+    "node",
+    "kube-state-metrics exports no labels of nodes: their instance types, pools and zones are unknown, and prices by them match none.",
+  ],
+];
 
 const HOST_LABELS = ["node", "kubernetes_node", "nodename", "node_name", "Hostname", "hostname"];
 

@@ -106,7 +106,7 @@ export function createTargetSeries(options: TargetSeriesOptions): TargetSeries {
 
   function findPlan(values: Float64Array): SeriesPlan {
     const [last] = plans;
-    if (last !== undefined && fits(last, values)) return last;
+    if (last !== undefined && (isOfAll(last, values) || fits(last, values))) return last;
     const found = plans.find((plan) => fits(plan, values)) ?? planOf(values);
     plans = [found, ...plans.filter((plan) => plan !== found)].slice(0, MOST_PLANS);
     return found;
@@ -147,6 +147,15 @@ export function createTargetSeries(options: TargetSeriesOptions): TargetSeries {
       }));
     },
   };
+}
+
+/** Returns whether exactly the series of a plan have values: the usual case, and quick to see. */
+function isOfAll({ series }: SeriesPlan, values: Float64Array): boolean {
+  let present = 0;
+  for (let index = 0; index < values.length; index++) if (!Number.isNaN(values[index]!)) present += 1;
+  if (present !== series.length) return false;
+  for (let number = 0; number < series.length; number++) if (Number.isNaN(values[series[number]!]!)) return false;
+  return true;
 }
 
 /**

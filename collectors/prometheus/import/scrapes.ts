@@ -42,7 +42,6 @@ const FAILURE = {
 interface Known {
   readonly columns: readonly Series[];
   readonly series: TargetSeries;
-  readonly values: Float64Array;
   /** The origins of the last messages. A failed scrape has no page with the name of its node. */
   origins: readonly ScrapeOrigin[];
 }
@@ -64,7 +63,7 @@ export function createImportedScrapes({ cluster, families, nodeOfPod }: ScrapesO
       families,
     });
     for (const each of columns) series.add(each);
-    const made = { columns, series, values: new Float64Array(columns.length), origins: found?.origins ?? [] };
+    const made = { columns, series, origins: found?.origins ?? [] };
     known.set(key, made);
     return made;
   }
@@ -80,8 +79,8 @@ export function createImportedScrapes({ cluster, families, nodeOfPod }: ScrapesO
       }));
       for (const { index, atMillis, row } of withoutReplicas(scraped, intervalMillis)) {
         const { window, target, up } = places[index]!;
-        const { series, values } = target;
-        window.read(row, values);
+        const { series } = target;
+        const values = window.read(row);
         const isUp = up === undefined || values[up] !== 0;
         // It is a series of the Prometheus, not of the exporter.
         if (up !== undefined) values[up] = Number.NaN;

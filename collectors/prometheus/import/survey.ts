@@ -12,7 +12,8 @@ import { createWindows } from "./windows.ts";
 export interface Survey {
   readonly names: FoundNames;
   readonly gpu: SurveyedSeries;
-  readonly kubeState: SurveyedSeries;
+  /** The kinds whose own labels kube-state-metrics exports. */
+  readonly labeled: ReadonlySet<LabeledKind>;
   /** The span between the first and the last sample of a GPU; undefined if there is none. */
   readonly found: Span | undefined;
   /** The times within the found span at which no GPU has a sample. */
@@ -21,6 +22,9 @@ export interface Survey {
   readonly jobs: ReadonlyMap<string, number>;
   readonly targets: readonly SurveyedTarget[];
 }
+
+/** The kinds of objects whose labels an import needs. */
+export type LabeledKind = "pod" | "namespace" | "node";
 
 /** The series of one kind at most. */
 export interface SurveyedSeries {
@@ -81,13 +85,10 @@ export async function surveyServer(
   const intervals = targets.map(({ replicas: [replica] }) =>
     intervalOf(replica!.window.moments().map(({ atMillis }) => atMillis)),
   );
-  const pods = names.all.has("kube_pod_info")
-    ? await countSeries(client, [named(["kube_pod_info"]), ...conditions], last)
-    : [];
   return {
     names,
     gpu: { series, intervalMillis: middle(intervals) },
-    kubeState: { series: [...pods].reduce((sum, [, count]) => sum + count, 0), intervalMillis: USUAL_INTERVAL_MILLIS },
+    labeled: await findLabeled(source, names.all, conditions, newest),
     found: {
       fromMillis: Math.max(span.fromMillis, first - step),
       untilMillis: Math.min(span.untilMillis, last + step),
@@ -120,7 +121,28 @@ function isUsual(name: string): boolean {
 
 function nothing(names: FoundNames): Survey {
   const none = { series: 0, intervalMillis: USUAL_INTERVAL_MILLIS };
-  return { names, gpu: none, kubeState: none, found: undefined, gaps: [], jobs: new Map(), targets: [] };
+  return { names, gpu: none, labeled: new Set(), found: undefined, gaps: [], jobs: new Map(), targets: [] };
+}
+
+const LABELED: readonly LabeledKind[] = ["pod", "namespace", "node"];
+
+/** Returns the kinds of objects with labels of their own in the series of kube-state-metrics. */
+async function findLabeled(
+  source: SampleSource,
+  names: ReadonlySet<string>,
+  conditions: readonly Matcher[],
+  span: Span,
+): Promise<ReadonlySet<LabeledKind>> {
+  const found = new Set<LabeledKind>();
+  for (const kind of LABELED) {
+    const name = `kube_${kind}_labels`;
+    if (!names.has(name)) continue;
+    await source.read([named([name]), ...conditions], span, ({ labels }) => {
+      if ([...labels.keys()].some((label) => label.startsWith("label_"))) found.add(kind);
+      return () => {};
+    });
+  }
+  return found;
 }
 
 /** Returns the matcher for some jobs. */

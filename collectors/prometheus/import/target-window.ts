@@ -13,9 +13,12 @@ export interface TargetWindow {
   readonly samples: number;
   /** The times of the scrapes, sorted, with their rows in the columns. */
   moments(): readonly { readonly atMillis: number; readonly row: number }[];
-  /** Fills the values of a row: NaN if a series has no sample. */
-  read(row: number, values: Float64Array): void;
+  /** Returns the values of a row: NaN if a series has no sample. They are overwritten by a call for another row. */
+  read(row: number): Float64Array;
 }
+
+/** Rows that are read together: the values of a column that are next to each other are in one line of the processor's cache. */
+const ROWS_OF_BLOCK = 16;
 
 /** Creates an empty window of a span. `expected` is the expected number of moments. */
 export function createTargetWindow({ fromMillis, untilMillis }: Span, expected: number): TargetWindow {
@@ -25,6 +28,8 @@ export function createTargetWindow({ fromMillis, untilMillis }: Span, expected: 
   const series: Series[] = [];
   const columns: Float64Array[] = [];
   let samples = 0;
+  let block: Float64Array[] = [];
+  let blockStart = -1;
 
   function addRow(atMillis: number): number {
     const row = times.push(atMillis) - 1;
@@ -63,8 +68,15 @@ export function createTargetWindow({ fromMillis, untilMillis }: Span, expected: 
     moments() {
       return times.map((atMillis, row) => ({ atMillis, row })).toSorted((a, b) => a.atMillis - b.atMillis);
     },
-    read(row, values) {
-      for (const [index, column] of columns.entries()) values[index] = row < column.length ? column[row]! : Number.NaN;
+    read(row) {
+      const first = row - (row % ROWS_OF_BLOCK);
+      if (blockStart !== first) {
+        blockStart = first;
+        if ((block[0]?.length ?? 0) < columns.length)
+          block = Array.from({ length: ROWS_OF_BLOCK }, () => new Float64Array(columns.length));
+        fillBlock(block, columns, first);
+      }
+      return block[row - first]!.subarray(0, columns.length);
     },
   };
 }
@@ -73,4 +85,12 @@ function withRoom(column: Float64Array, row: number): Float64Array {
   const larger = new Float64Array(row * 2 + 16).fill(Number.NaN);
   larger.set(column);
   return larger;
+}
+
+function fillBlock(block: readonly Float64Array[], columns: readonly Float64Array[], first: number): void {
+  for (let index = 0; index < columns.length; index++) {
+    const column = columns[index]!;
+    for (let row = 0; row < ROWS_OF_BLOCK; row++)
+      block[row]![index] = first + row < column.length ? column[first + row]! : Number.NaN;
+  }
 }

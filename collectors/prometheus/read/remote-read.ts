@@ -1,9 +1,9 @@
 import { compressSync } from "snappy";
 import type { Dispatcher } from "undici";
 import type { Series } from "../target-series.ts";
-import type { ReadSamples } from "./source.ts";
+import type { OnSamples, ReadSamples } from "./source.ts";
 import { SourceError } from "./source-error.ts";
-import { decodeFrame, decodeLabels, encodeReadRequest, type ChunkedSeries } from "./wire.ts";
+import { decodeLabels, encodeReadRequest, readFrame, type FrameReceiver } from "./wire.ts";
 import { decodeXorChunk } from "./xor-chunk.ts";
 
 const HEADERS = {
@@ -25,33 +25,36 @@ export const readChunks: ReadSamples = (client, matchers, { fromMillis, untilMil
       throw new SourceError("unsupported", `the server has no remote read with chunks: it answered ${type}`);
     }
     for await (const frame of framesOf(answer.body)) {
-      for (const part of readFrame(frame)) {
-        const key = Buffer.concat(part.labels).toString("latin1");
-        const onSamples = onSeries(known(key, () => seriesOf(part)));
-        for (const chunk of part.chunks) onSamples(decodeXorChunk(chunk));
+      let onSamples: OnSamples = () => {};
+      const receiver: FrameReceiver = {
+        onSeries(from, until) {
+          const make = (): Series => seriesOf(frame.subarray(from, until));
+          onSamples = onSeries(known(frame.toString("latin1", from, until), make));
+        },
+        onChunk: (from, until) => onSamples(decodeXorChunk(frame, from, until)),
+      };
+      try {
+        readFrame(frame, receiver);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        throw new SourceError("broken", "a frame of the answer cannot be read", { cause: error });
       }
     }
   });
 };
 
-function readFrame(frame: Uint8Array): readonly ChunkedSeries[] {
-  try {
-    return decodeFrame(frame);
-  } catch (error) {
-    throw new SourceError("broken", "a frame of the answer cannot be read", { cause: error });
-  }
-}
-
-function seriesOf({ labels }: ChunkedSeries): Series {
-  const { __name__: name = "", ...rest } = Object.fromEntries(decodeLabels(labels));
-  return { name, labels: new Map(Object.entries(rest)) };
+function seriesOf(bytes: Uint8Array): Series {
+  const labels = new Map(decodeLabels(bytes));
+  const name = labels.get("__name__") ?? "";
+  labels.delete("__name__");
+  return { name, labels };
 }
 
 /**
  * Yields the frames of a body: each has its length as a varint, a checksum and its bytes. The checksum is not compared, because TCP and TLS
  * have their own. Fails if the body ends within a frame.
  */
-async function* framesOf(body: Dispatcher.ResponseData["body"]): AsyncGenerator<Uint8Array> {
+async function* framesOf(body: Dispatcher.ResponseData["body"]): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let missing = 0;
   let parts: Buffer[] = [];

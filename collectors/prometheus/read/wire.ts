@@ -28,67 +28,76 @@ export function encodeReadRequest(matchers: readonly Matcher[], fromMillis: numb
   return writer.uint32(18).fork().int32(STREAMED_XOR_CHUNKS).ldelim().finish();
 }
 
-/** Some chunks of a series. A series can come in several parts, one after the other. */
-export interface ChunkedSeries {
-  /** The bytes of the labels: equal for equal labels. */
-  readonly labels: readonly Uint8Array[];
-  readonly chunks: readonly Uint8Array[];
+/** The receiver of a frame's parts. Positions are offsets in the frame. */
+export interface FrameReceiver {
+  /** Gets the bytes of a series' labels, which are equal for equal labels. Its chunks follow. A series can come in several parts. */
+  onSeries(from: number, until: number): void;
+  /** Gets the bytes of a chunk of floats. */
+  onChunk(from: number, until: number): void;
 }
 
-/** Decodes a frame of a streamed answer. Throws an Error if the bytes are not one, or if a chunk is not of floats. */
-export function decodeFrame(bytes: Uint8Array): readonly ChunkedSeries[] {
-  const reader = protobuf.Reader.create(bytes);
-  const found: ChunkedSeries[] = [];
-  while (reader.pos < reader.len) {
+/**
+ * Reads a frame of a streamed answer without a copy of its parts. Chunks of histograms, which no exporter of GPUs has, are left out. Throws an
+ * Error if the bytes are not a frame.
+ */
+export function readFrame(frame: Uint8Array, receiver: FrameReceiver): void {
+  const reader = protobuf.Reader.create(frame);
+  while (reader.pos < frame.length) {
     const tag = reader.uint32();
-    if (tag === 10) found.push(decodeSeries(reader.bytes()));
+    if (tag === 10) readSeries(reader, reader.uint32() + reader.pos, receiver);
     else reader.skipType(tag & 7);
   }
-  return found;
 }
 
-function decodeSeries(bytes: Uint8Array): ChunkedSeries {
-  const reader = protobuf.Reader.create(bytes);
-  const labels: Uint8Array[] = [];
-  const chunks: Uint8Array[] = [];
-  while (reader.pos < reader.len) {
+function readSeries(reader: protobuf.Reader, end: number, receiver: FrameReceiver): void {
+  const from = reader.pos;
+  let isKnown = false;
+  while (reader.pos < end) {
+    const before = reader.pos;
     const tag = reader.uint32();
-    if (tag === 10) labels.push(reader.bytes());
-    else if (tag === 18) {
-      const chunk = decodeChunk(reader.bytes());
-      if (chunk !== undefined) chunks.push(chunk);
-    } else reader.skipType(tag & 7);
+    if (tag === 10) {
+      reader.skip(reader.uint32());
+      continue;
+    }
+    // The labels are the first fields of a series.
+    if (!isKnown) receiver.onSeries(from, before);
+    isKnown = true;
+    if (tag === 18) readChunk(reader, reader.uint32() + reader.pos, receiver);
+    else reader.skipType(tag & 7);
   }
-  return { labels, chunks };
 }
 
-/** Returns the data of a chunk of floats; undefined for histograms, which no exporter of GPUs has. */
-function decodeChunk(bytes: Uint8Array): Uint8Array | undefined {
-  const reader = protobuf.Reader.create(bytes);
+function readChunk(reader: protobuf.Reader, end: number, receiver: FrameReceiver): void {
   let encoding = 0;
-  let data: Uint8Array | undefined;
-  while (reader.pos < reader.len) {
+  let [from, until] = [0, 0];
+  while (reader.pos < end) {
     const tag = reader.uint32();
     if (tag === 24) encoding = reader.int32();
-    else if (tag === 34) data = reader.bytes();
-    else reader.skipType(tag & 7);
+    else if (tag === 34) {
+      const length = reader.uint32();
+      from = reader.pos;
+      until = from + length;
+      reader.skip(length);
+    } else reader.skipType(tag & 7);
   }
-  return encoding === XOR ? data : undefined;
+  if (encoding === XOR && until > from) receiver.onChunk(from, until);
 }
 
 /** Decodes the labels of a series. */
-export function decodeLabels(parts: readonly Uint8Array[]): ReadonlyMap<string, string> {
-  return new Map(
-    parts.map((bytes) => {
-      const reader = protobuf.Reader.create(bytes);
-      let [name, value] = ["", ""];
-      while (reader.pos < reader.len) {
-        const tag = reader.uint32();
-        if (tag === 10) name = reader.string();
-        else if (tag === 18) value = reader.string();
-        else reader.skipType(tag & 7);
-      }
-      return [name, value] as const;
-    }),
-  );
+export function decodeLabels(bytes: Uint8Array): ReadonlyMap<string, string> {
+  const reader = protobuf.Reader.create(bytes);
+  const labels = new Map<string, string>();
+  while (reader.pos < bytes.length) {
+    reader.uint32();
+    const end = reader.uint32() + reader.pos;
+    let [name, value] = ["", ""];
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      if (tag === 10) name = reader.string();
+      else if (tag === 18) value = reader.string();
+      else reader.skipType(tag & 7);
+    }
+    labels.set(name, value);
+  }
+  return labels;
 }

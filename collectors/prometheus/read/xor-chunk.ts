@@ -26,18 +26,23 @@ let at = 0;
 let times = new Float64Array(256);
 let values = new Float64Array(256);
 
-/** Decodes a chunk. Staleness markers are the NaN that they are. Throws a RangeError if the chunk ends before its last sample. */
-export function decodeXorChunk(data: Uint8Array): Samples {
-  const count = data.length < 2 ? 0 : (data[0]! << 8) | data[1]!;
-  const end = data.length * 8;
-  reserve(data, count);
+/**
+ * Decodes the chunk between two offsets of some bytes. Staleness markers are the NaN that they are. Throws a RangeError if the chunk ends before
+ * its last sample.
+ */
+export function decodeXorChunk(data: Buffer, from: number, until: number): Samples {
+  const length = until - from;
+  const count = length < 2 ? 0 : (data[from]! << 8) | data[from + 1]!;
+  const end = length * 8;
+  copy(data, from, until);
+  reserve(count);
   at = 16;
   let time = 0;
   let delta = 0;
   let high = 0;
   let low = 0;
   let leading = 0;
-  let length = 0;
+  let changed = 0;
   for (let index = 0; index < count; index++) {
     if (at >= end) throw new RangeError(`a chunk ends before sample ${index + 1} of ${count}`);
     if (index === 0) {
@@ -53,12 +58,12 @@ export function decodeXorChunk(data: Uint8Array): Samples {
         if (readBits(1) === 1) {
           const lengths = readBits(11);
           leading = lengths >> 6;
-          length = lengths & 63 || 64;
+          changed = lengths & 63 || 64;
         }
-        const trailing = 64 - leading - length;
-        // The changed bits are `length` bits from `leading` on, of a word of two halves.
-        if (leading >= 32) low ^= readWord(length) << trailing;
-        else if (trailing >= 32) high ^= readWord(length) << (trailing - 32);
+        const trailing = 64 - leading - changed;
+        // There are `changed` bits from `leading` on, of a word of two halves.
+        if (leading >= 32) low ^= readWord(changed) << trailing;
+        else if (trailing >= 32) high ^= readWord(changed) << (trailing - 32);
         else {
           high ^= readWord(32 - leading);
           low ^= readWord(32 - trailing) << trailing;
@@ -76,11 +81,15 @@ export function decodeXorChunk(data: Uint8Array): Samples {
 }
 
 /** Copies a chunk, with zeroes after its end: bits are read from four bytes at once. */
-function reserve(data: Uint8Array, count: number): void {
+function copy(data: Buffer, from: number, until: number): void {
+  const length = until - from;
   const padding = MOST_BITS_OF_SAMPLE / 8 + 4;
-  if (bytes.length < data.length + padding) bytes = new Uint8Array(data.length * 2 + padding);
-  bytes.set(data);
-  bytes.fill(0, data.length, data.length + padding);
+  if (bytes.length < length + padding) bytes = new Uint8Array(length * 2 + padding);
+  data.copy(bytes, 0, from, until);
+  bytes.fill(0, length, length + padding);
+}
+
+function reserve(count: number): void {
   if (times.length >= count) return;
   times = new Float64Array(count);
   values = new Float64Array(count);

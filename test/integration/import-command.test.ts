@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { playDemo } from "../support/import/demo-past.ts";
+import { fillPrometheus } from "../support/import/scraped-prometheus.ts";
+import { requirePart } from "../support/parts.ts";
+import { freePort } from "../support/ports.ts";
+import { startWritablePrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
+
+const UNTIL = hourOf(Date.now());
+const FROM = UNTIL - HOUR_MILLIS;
+const text = (millis: number): string => new Date(millis).toISOString();
+const KINDS = Object.fromEntries(["pods", "nodes", "namespaces", "jobs"].map((kind) => [kind, ["*"]]));
+
+interface Report {
+  readonly rows: readonly object[];
+}
+
+describe.skipIf(!requirePart("prometheus"))("gpu-ledger import prometheus", () => {
+  let folder: CommandFolder;
+  let server: PrometheusServer;
+
+  const asked = (...more: string[]): string[] => [
+    ...["import", "prometheus", "--url", server.url, "--from", text(FROM), "--until", text(UNTIL)],
+    ...more,
+  ];
+
+  beforeAll(async () => {
+    folder = createCommandFolder();
+    server = await startWritablePrometheus();
+    const span = { fromMillis: FROM, untilMillis: UNTIL };
+    await playDemo(fillPrometheus(server.url), span, { gpus: 16, state: { labelsAllowlist: KINDS } });
+    const { stdout } = await folder.run(["prices", "list"]);
+    folder.write("prices.yaml", stdout);
+    folder.write("gpu-ledger.yaml", {
+      demo: { enabled: false },
+      pricesFile: "prices.yaml",
+      server: { listen: `127.0.0.1:${await freePort()}` },
+    });
+  }, 180_000);
+  afterAll(async () => {
+    await folder?.dispose();
+    await server?.stop();
+  });
+
+  test("the dry run has what the server has, and what is missing", async () => {
+    const table = await folder.call(asked("--dry-run"));
+    expect(table.stderr).toBe("");
+    expect(table.stdout).toContain("dcgm-exporter");
+    expect(table.stdout).toContain("no gap of all GPUs");
+    expect(table.stdout).toContain("Nothing was written.");
+    const { code, stdout } = await folder.call(asked("--dry-run", "--format", "json"));
+    expect(code).toBe(0);
+    const plan = JSON.parse(stdout) as { way: string; intervalSeconds: number; missing: readonly string[] };
+    expect([plan.way, plan.intervalSeconds]).toEqual(["remote read", 30]);
+    expect(plan.missing.filter((sentence) => sentence.includes("exports no labels"))).toEqual([]);
+  });
+
+  test("without a running ledger, and with wrong options, the command has a sentence", async () => {
+    const none = await folder.call(asked());
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("it runs only while `gpu-ledger up` runs")]);
+    const old = await folder.call([...asked(), "--from", "2026-01-01"]);
+    expect([old.code, old.stderr]).toEqual([1, expect.stringContaining("set store.rawDays to at least")]);
+    for (const [wrong, sentence] of [
+      [["--from", "yesterday"], "--from yesterday: must be a date"],
+      [["--max-load", "2"], "--max-load 2: must be above 0 and at most 1"],
+      [["--match", "cluster"], "--match cluster: must be label=value"],
+      [["--url", "prometheus:9090"], "must be an address with http or https"],
+    ] as const) {
+      const { code, stderr } = await folder.call([...asked(), ...wrong]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+    }
+    const other = await folder.call(asked("--match", "cluster=other"));
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("no series of a known GPU exporter")]);
+  });
+
+  test("the hours of an import are charged with teams and list prices, and hours after it are not", async () => {
+    const up = folder.start(["up"]);
+    await up.address();
+    const imported = await folder.run(asked());
+    expect(imported.code, imported.stderr).toBe(0);
+    expect(imported.stdout).toMatch(/^imported \d[\d,]* scrapes with [\d,]+ values/);
+    // The progress is removed, because the import is complete.
+    expect(existsSync(join(folder.path, ".gpu-ledger", "imports"))).toBe(false);
+    const sums = async (fromMillis: number, untilMillis: number): Promise<Report> => {
+      const { stdout, stderr } = await folder.call([
+        ...["report", `${text(fromMillis)}/${text(untilMillis)}`, "--by", "team", "--format", "json"],
+      ]);
+      expect(stderr).toBe("");
+      return JSON.parse(stdout) as Report;
+    };
+    await expect
+      .poll(async () => (await sums(FROM, UNTIL)).rows.length, { timeout: 90_000, interval: 2_000 })
+      .toBeGreaterThan(2);
+    const report = await sums(FROM, UNTIL);
+    console.log(JSON.stringify(report).slice(0, 1500));
+    await up.end("SIGTERM");
+  }, 180_000);
+});
