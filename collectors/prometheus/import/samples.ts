@@ -10,7 +10,7 @@ import type { CollectedMinutes } from "./collected.ts";
 import { findInstances, ofInstances } from "./discover.ts";
 import { IMPORT_COLLECTOR } from "../origin.ts";
 import type { ImportedScrapes } from "./scrapes.ts";
-import { createWindows } from "./windows.ts";
+import { createWindows, type Windows } from "./windows.ts";
 
 /** The counts of imported samples. */
 export interface SampleCounts {
@@ -36,10 +36,10 @@ export interface SamplesOptions {
   readonly signal: AbortSignal;
 }
 
-/** The most values of an answer that are in memory. */
-const MOST_VALUES = 6_000_000;
-/** Servers store chunks of 120 samples. Shorter windows read chunks several times, longer ones need more memory. */
-const LONGEST_WINDOW_MILLIS = 6 * 60 * MINUTE_MILLIS;
+/** The most values of an answer. Two answers are in memory. */
+const MOST_VALUES = 12_000_000;
+const CHUNK_MILLIS = 2 * 60 * MINUTE_MILLIS;
+const LONGEST_WINDOW_MILLIS = 3 * CHUNK_MILLIS;
 const SHORTEST_WINDOW_MILLIS = 5 * MINUTE_MILLIS;
 /** Windows of many targets are split by target down to this length, which has one chunk and a half at the usual interval. */
 const SPLIT_WINDOW_MILLIS = 90 * MINUTE_MILLIS;
@@ -49,36 +49,72 @@ const MOST_INSTANCES = 2000;
 const HEADERS = { [BACKFILL_HEADER]: IMPORT_COLLECTOR };
 
 /**
- * Sends the scrapes of a span as messages, window by window in the order of time. If the server refuses an answer as too large, less is
- * requested at once. Fails with a {@link SourceError}.
+ * Sends the scrapes of a span as messages, window by window in the order of time. The next window is read while one is sent. If the server
+ * refuses an answer as too large, less is requested at once. Fails with a {@link SourceError}.
  */
-export async function importSamples(options: SamplesOptions, { fromMillis, untilMillis }: Span): Promise<SampleCounts> {
-  const { client, matchers, expected, onReached, signal } = options;
+export async function importSamples(options: SamplesOptions, span: Span): Promise<SampleCounts> {
   const counts = { scrapes: 0, values: 0, leftOut: 0 };
+  const reading = readWindows(options, span);
+  let next = reading.next();
+  for (;;) {
+    const { done, value } = await next;
+    if (done === true) return counts;
+    next = reading.next();
+    // Awaited after the sending. Until then, a failure must not end the process.
+    next.catch(() => {});
+    await sendWindow(options, value, counts);
+    if (value.isLast) options.onReached(value.span.untilMillis, counts);
+  }
+}
+
+/** The samples of some targets in a window of time. */
+interface ReadWindow {
+  readonly span: Span;
+  readonly windows: Windows;
+  /** True if no other targets of the window follow. */
+  readonly isLast: boolean;
+}
+
+/** Yields the windows of a span. A window that has many targets comes in several parts. */
+async function* readWindows(
+  { client, source, matchers, expected, signal }: SamplesOptions,
+  { fromMillis, untilMillis }: Span,
+): AsyncGenerator<ReadWindow, void, undefined> {
   /** How much less than expected is requested at once. It doubles with each answer that was too large. */
   let caution = 1;
   let day: { readonly start: number; readonly instances: readonly string[] } | undefined;
-
   for (let at = fromMillis; at < untilMillis;) {
-    signal.throwIfAborted();
     if (day?.start !== dayOf(at)) {
       const ofDay = { fromMillis: dayOf(at), untilMillis: dayOf(at) + DAY_MILLIS };
       day = { start: dayOf(at), instances: await findInstances(client, matchers, ofDay) };
     }
     const plan = windowOf(expected, caution, day.instances.length);
-    const end = Math.min(at + plan.lengthMillis, untilMillis, dayOf(at) + DAY_MILLIS);
+    const span = {
+      fromMillis: at,
+      untilMillis: Math.min(endOf(at, plan.lengthMillis), untilMillis, day.start + DAY_MILLIS),
+    };
+    const moments = Math.ceil(((span.untilMillis - at) / MINUTE_MILLIS) * expected.samplesPerMinute) + 1;
     try {
-      await importWindow(options, { fromMillis: at, untilMillis: end }, batches(day.instances, plan.batches), counts);
+      const parts = batches(day.instances, plan.batches);
+      for (const [index, part] of parts.entries()) {
+        signal.throwIfAborted();
+        const windows = createWindows(span, moments);
+        await source.read([...matchers, ...part], span, windows.onSeries);
+        yield { span, windows, isLast: index === parts.length - 1 };
+      }
+      at = span.untilMillis;
     } catch (error) {
       const isSmallest = plan.lengthMillis === SHORTEST_WINDOW_MILLIS && plan.batches >= day.instances.length;
       if (!(error instanceof SourceError) || error.kind !== "limit" || isSmallest) throw error;
       caution *= 2;
-      continue;
     }
-    at = end;
-    onReached(at, counts);
   }
-  return counts;
+}
+
+/** Returns the end of a window. Prometheus cuts its chunks every two hours, so that a window with such ends reads no chunk in part. */
+function endOf(fromMillis: number, lengthMillis: number): number {
+  const end = fromMillis + lengthMillis;
+  return lengthMillis < CHUNK_MILLIS ? end : end - (end % CHUNK_MILLIS);
 }
 
 /** Returns the length of the next window, and the number of parts into which its targets are split. */
@@ -105,42 +141,36 @@ function batches(instances: readonly string[], count: number): readonly (readonl
   ]);
 }
 
-async function importWindow(
-  { source, scrapes, matchers, expected, collected, send }: SamplesOptions,
-  span: Span,
-  parts: readonly (readonly Matcher[])[],
+async function sendWindow(
+  { scrapes, collected, send }: SamplesOptions,
+  { span, windows }: ReadWindow,
   counts: { -readonly [Name in keyof SampleCounts]: number },
 ): Promise<void> {
   const minutes = await collected(span);
-  const moments = Math.ceil(((span.untilMillis - span.fromMillis) / MINUTE_MILLIS) * expected.samplesPerMinute) + 1;
   let sending: Promise<void> = Promise.resolve();
-  for (const part of parts) {
-    const windows = createWindows(span, moments);
-    await source.read([...matchers, ...part], span, windows.onSeries);
-    let batch: OutgoingMessage[] = [];
-    let bytes = 0;
-    /** Sends the batch while the next one is made. */
-    const flush = async (): Promise<void> => {
-      await sending;
-      sending = send(batch);
-      // Awaited before the next batch. Until then, a failure must not end the process.
-      sending.catch(() => {});
-      [batch, bytes] = [[], 0];
-    };
-    for (const target of windows.targets()) {
-      for (const { origin, message, atMillis } of scrapes.messagesOf(target)) {
-        if (minutes.has(origin.node, atMillis)) {
-          counts.leftOut += 1;
-          continue;
-        }
-        batch.push({ key: sampleKey(origin), value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, headers: HEADERS });
-        bytes += message.length;
-        counts.scrapes += 1;
-        if (bytes >= BATCH_BYTES) await flush();
+  let batch: OutgoingMessage[] = [];
+  let bytes = 0;
+  /** Sends the batch while the next one is made. */
+  const flush = async (): Promise<void> => {
+    await sending;
+    sending = send(batch);
+    // Awaited before the next batch. Until then, a failure must not end the process.
+    sending.catch(() => {});
+    [batch, bytes] = [[], 0];
+  };
+  for (const target of windows.targets()) {
+    for (const { origin, message, atMillis } of scrapes.messagesOf(target)) {
+      if (minutes.has(origin.node, atMillis)) {
+        counts.leftOut += 1;
+        continue;
       }
-      counts.values += target.values;
+      batch.push({ key: sampleKey(origin), value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, headers: HEADERS });
+      bytes += message.length;
+      counts.scrapes += 1;
+      if (bytes >= BATCH_BYTES) await flush();
     }
-    if (batch.length > 0) await flush();
+    counts.values += target.values;
   }
+  await flush();
   await sending;
 }
