@@ -9,6 +9,7 @@ import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
 import { practices } from "./practices.ts";
 import { duration, size } from "./quantity.ts";
+import { remoteWrite } from "./remote-write.ts";
 import { serverTls } from "./server-tls.ts";
 import { metrics, tracing } from "./telemetry.ts";
 import {
@@ -155,6 +156,9 @@ const collector = (sources: ConfigSources) =>
     jobs: list(job(sources))
       .default([])
       .describe("The groups of targets to scrape. Without a job, `up` starts the demo fleet."),
+    remoteWrite: remoteWrite(sources)
+      .optional()
+      .describe("A port for Prometheus remote write. Default: none. See docs/remote-write.md."),
   });
 
 const bus = (sources: ConfigSources) =>

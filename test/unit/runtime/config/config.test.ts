@@ -6,7 +6,7 @@ import { parseDuration, parseSize } from "../../../../runtime/config/quantity.ts
 import { configJsonSchema } from "../../../../runtime/config/schema.ts";
 
 const EXAMPLE = readFileSync("config/gpu-ledger.example.yaml", "utf8");
-const EXAMPLE_ENV = { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c" };
+const EXAMPLE_ENV = { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c", REMOTE_WRITE_TOKEN: "r" };
 
 const read = (text: string, env: NodeJS.ProcessEnv = {}) =>
   parseConfig(text, { source: "test", folder: "config", env });
@@ -136,7 +136,7 @@ describe("the configuration", () => {
   it("has the defaults that the annotated example shows", () => {
     const shown = read(EXAMPLE, EXAMPLE_ENV);
     const defaults = read("");
-    expect({ ...shown.collector, jobs: [] }).toEqual(defaults.collector);
+    expect({ ...shown.collector, jobs: [], remoteWrite: undefined }).toEqual(defaults.collector);
     expect({ ...shown.bus, kafka: undefined }).toEqual({ ...defaults.bus, kafka: undefined });
     expect({ ...shown.store, clickhouse: undefined }).toEqual({ ...defaults.store, clickhouse: undefined });
     expect({ ...shown.tracing, otlp: undefined }).toEqual({ ...defaults.tracing, otlp: undefined });

@@ -57,7 +57,7 @@ describe("a configuration without ledger keys", () => {
     const example = parseConfig(readFileSync("config/gpu-ledger.example.yaml", "utf8"), {
       source: "example",
       folder: "config",
-      env: { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c" },
+      env: { KAFKA_PASSWORD: "k", CLICKHOUSE_PASSWORD: "c", REMOTE_WRITE_TOKEN: "r" },
     });
     const sent = JSON.parse(JSON.stringify(example)) as Config;
     expect(ledgerOf(sent).book).toEqual(ledgerOf(example).book);
