@@ -1,0 +1,75 @@
+import type { Layout } from "./layout.ts";
+import type { PushedTarget } from "./pushed-target.ts";
+
+/** The samples of one target with the same time: one scrape. */
+export interface Moment {
+  readonly target: PushedTarget;
+  readonly atMillis: number;
+  readonly layout: Layout;
+  /** The values by slot of the layout; NaN for a series without a value. */
+  values: Float64Array;
+  /** 1 for each slot whose sample has arrived, also if it ends the series. */
+  seen: Uint8Array;
+  /** The number of samples, with `up`. */
+  count: number;
+  /** The value of `up`; NaN if the target has ended; undefined if the sample has not arrived. */
+  up: number | undefined;
+  /** The first segment of the write-ahead log with a sample of the moment. */
+  readonly segment: number;
+  /** When the last new sample arrived. */
+  arrivedMillis: number;
+  /** True if a sample has arrived that was not sent. */
+  isChanged: boolean;
+  isSending: boolean;
+  /** The interval of the first sending, so that a repeated message is equal; undefined before. */
+  intervalMillis: number | undefined;
+  sentAtMillis: number;
+  /** True if a former moment of the target had more series. Such a moment is kept longer, because more samples may come. */
+  lacksSeries: boolean;
+}
+
+const NO_VALUES = new Float64Array(0);
+const NONE_SEEN = new Uint8Array(0);
+/** The memory of a moment without values. */
+const MOMENT_BYTES = 256;
+const BYTES_OF_SLOT = Float64Array.BYTES_PER_ELEMENT + 1;
+const LEAST_SLOTS = 8;
+
+/** Creates a moment without a sample. */
+export function createMoment(target: PushedTarget, atMillis: number, segment: number): Moment {
+  return {
+    target,
+    atMillis,
+    layout: target.layout,
+    values: NO_VALUES,
+    seen: NONE_SEEN,
+    count: 0,
+    up: undefined,
+    segment,
+    arrivedMillis: 0,
+    isChanged: false,
+    isSending: false,
+    intervalMillis: undefined,
+    sentAtMillis: 0,
+    lacksSeries: false,
+  };
+}
+
+/** Makes room for all slots of the moment's layout. Returns the bytes that were added. */
+export function growMoment(moment: Moment): number {
+  const before = moment.values.length;
+  const needed = Math.max(moment.layout.slots.length, LEAST_SLOTS);
+  if (before >= needed) return 0;
+  const values = new Float64Array(needed).fill(Number.NaN);
+  values.set(moment.values);
+  const seen = new Uint8Array(needed);
+  seen.set(moment.seen);
+  moment.values = values;
+  moment.seen = seen;
+  return (needed - before) * BYTES_OF_SLOT;
+}
+
+/** Returns the memory of a moment. */
+export function momentBytes({ values }: Moment): number {
+  return MOMENT_BYTES + values.length * BYTES_OF_SLOT;
+}

@@ -1,0 +1,169 @@
+import type { ScrapeOrigin } from "../../../domain/scrape.ts";
+import type { SampleDrop } from "./batch.ts";
+import { createIntervalEstimate, type IntervalEstimate } from "./interval.ts";
+import { createLayout, type Layout } from "./layout.ts";
+import type { MomentHold } from "./moment-hold.ts";
+import { createMoment, growMoment, type Moment } from "./moment.ts";
+import type { Pods } from "./pods.ts";
+import { createReplicaElection, type ReplicaElection } from "./replica-election.ts";
+import type { SeriesPlace } from "./series-place.ts";
+
+/** The part of a target that outlives a process. */
+export interface SavedTarget {
+  /** The time of the newest moment that is no longer in memory, milliseconds since the epoch. */
+  readonly forgottenMillis: number;
+  readonly replica: string | undefined;
+  readonly intervalMillis: number;
+  /** The nodes of the last messages. */
+  readonly nodes: readonly string[];
+}
+
+/** A target of a Prometheus that sends its samples to us. */
+export interface PushedTarget {
+  /** Unique among the targets of all senders. */
+  readonly key: string;
+  readonly cluster: string;
+  /** The external labels of the Prometheus. */
+  readonly sender: string;
+  readonly job: string;
+  readonly instance: string;
+  readonly pods: Pods;
+  readonly layout: Layout;
+  readonly interval: IntervalEstimate;
+  readonly election: ReplicaElection;
+  /** The labels of `up` without those of the sender; undefined before the first sample of it. */
+  upLabels: ReadonlyMap<string, string> | undefined;
+  /** The origins of the last messages. */
+  origins: readonly ScrapeOrigin[];
+  /** The nodes that an earlier process found. */
+  readonly savedNodes: readonly string[];
+  /** The samples of the last complete moment, with `up`; 0 before. */
+  expected: number;
+  /** The newest moment, milliseconds since the epoch. */
+  readonly newestMillis: number;
+  readonly arrivedMillis: number;
+  /** When a series of the target was placed or a sample came, also of a target without GPUs. */
+  seenMillis: number;
+  /** The last message, for the state of the target. */
+  lastMessage: Uint8Array | undefined;
+  failure: string | undefined;
+  /** Takes a sample. Returns the reason if the sample does not count. */
+  take(place: SeriesPlace, atMillis: number, value: number, arrival: Arrival): SampleDrop | undefined;
+  /** Replaces the layout: the places of all series are found again. */
+  replaceLayout(): void;
+  forget(moment: Moment): void;
+  save(): SavedTarget;
+}
+
+/** When a sample arrived, and the segment of the write-ahead log with its request. */
+export interface Arrival {
+  readonly nowMillis: number;
+  readonly segment: number;
+}
+
+/** Creates a target without a series. */
+export function createPushedTarget(
+  identity: Pick<PushedTarget, "key" | "cluster" | "sender" | "job" | "instance" | "pods">,
+  options: {
+    readonly hold: MomentHold;
+    readonly intervalMillis: number;
+    readonly saved: SavedTarget | undefined;
+    readonly onElected: () => void;
+  },
+): PushedTarget {
+  const { hold, intervalMillis, saved, onElected } = options;
+  const moments = new Map<number, Moment>();
+  const interval = createIntervalEstimate(saved?.intervalMillis ?? intervalMillis);
+  let layout = createLayout();
+  let last: Moment | undefined;
+  let newest = 0;
+  let forgotten = saved?.forgottenMillis ?? -1;
+  let arrivedMillis = 0;
+  /** Moments up to here belong to the former replica. */
+  let formerUntil = -1;
+  const election = createReplicaElection(saved?.replica, () => {
+    formerUntil = newest;
+    onElected();
+  });
+
+  function open(atMillis: number, segment: number): Moment {
+    if (newest > 0) interval.add(atMillis - newest);
+    newest = Math.max(newest, atMillis);
+    const moment = createMoment(target, atMillis, segment);
+    moments.set(atMillis, moment);
+    hold.add(moment);
+    hold.grew(growMoment(moment));
+    return moment;
+  }
+
+  const target: PushedTarget = {
+    ...identity,
+    get layout() {
+      return layout;
+    },
+    interval,
+    election,
+    upLabels: undefined,
+    origins: [],
+    savedNodes: saved?.nodes ?? [],
+    expected: 0,
+    get newestMillis() {
+      return newest;
+    },
+    get arrivedMillis() {
+      return arrivedMillis;
+    },
+    seenMillis: 0,
+    lastMessage: undefined,
+    failure: undefined,
+    take(place, atMillis, value, { nowMillis, segment }) {
+      const isUp = place.role === "up";
+      target.seenMillis = nowMillis;
+      const { savedNodes, origins } = target;
+      if (isUp && layout.slots.length === 0 && origins.length === 0 && savedNodes.length === 0)
+        return "not-a-gpu-target";
+      if (!election.accepts(place.replica, nowMillis, interval.millis)) return "replica";
+      let moment = last?.atMillis === atMillis ? last : moments.get(atMillis);
+      if (moment === undefined) {
+        if (atMillis <= formerUntil) return "replica";
+        if (atMillis <= forgotten) return "too-late";
+        moment = open(atMillis, segment);
+      }
+      last = moment;
+      if (isUp) {
+        if (Object.is(moment.up, value)) return undefined;
+        if (moment.up === undefined) moment.count += 1;
+        moment.up = value;
+      } else {
+        const { slot } = place;
+        const own = place.layout === moment.layout ? slot : moment.layout.slotOf(place.layout.slots[slot]!);
+        if (own >= moment.values.length) hold.grew(growMoment(moment));
+        if (moment.seen[own] === 0) {
+          moment.seen[own] = 1;
+          moment.count += 1;
+        } else if (Object.is(moment.values[own], value)) return undefined;
+        moment.values[own] = value;
+      }
+      arrivedMillis = nowMillis;
+      moment.arrivedMillis = nowMillis;
+      if (!moment.isChanged) {
+        moment.isChanged = true;
+        hold.changed(moment);
+      }
+      return undefined;
+    },
+    replaceLayout: () => void (layout = createLayout()),
+    forget(moment) {
+      moments.delete(moment.atMillis);
+      if (last === moment) last = undefined;
+      forgotten = Math.max(forgotten, moment.atMillis);
+    },
+    save: () => ({
+      forgottenMillis: forgotten,
+      replica: election.elected,
+      intervalMillis: interval.millis,
+      nodes: target.origins.length === 0 ? target.savedNodes : target.origins.map(({ node }) => node),
+    }),
+  };
+  return target;
+}

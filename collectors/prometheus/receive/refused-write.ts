@@ -1,0 +1,19 @@
+/** The status codes of refused requests. A sender repeats 429 and 5xx, and drops the samples of the others. */
+export type RefusedStatus = 400 | 401 | 403 | 413 | 415 | 429 | 503;
+
+/** A request that is refused. The message is the answer's body. */
+export class RefusedWrite extends Error {
+  readonly code = "refused-write";
+  readonly status: RefusedStatus;
+
+  constructor(status: RefusedStatus, message: string, options?: { readonly cause: unknown }) {
+    super(message, options);
+    this.name = "RefusedWrite";
+    this.status = status;
+  }
+
+  /** True if the sender repeats the request. */
+  get retriable(): boolean {
+    return this.status === 429 || this.status === 503;
+  }
+}

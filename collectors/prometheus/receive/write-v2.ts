@@ -1,0 +1,163 @@
+import protobuf from "protobufjs/minimal.js";
+import type { OpenBatch } from "./batch.ts";
+import { hasBytes, type KnownSeries } from "./known-series.ts";
+import { familyMeta } from "./metadata.ts";
+import type { SeriesRole } from "./roles.ts";
+import { readSample, skipField } from "./sample-bytes.ts";
+import { createSymbols } from "./symbols.ts";
+import { endOf, type DecoderDeps, type WriteDecoder } from "./write-v1.ts";
+
+// Request, TimeSeries and Metadata of prometheus/prompb/io/prometheus/write/v2/types.proto.
+const SYMBOL = 0x22;
+const SERIES = 0x2a;
+const LABEL_REFS = 0x0a;
+const LABEL_REF = 0x08;
+const SAMPLE = 0x12;
+const METADATA = 0x2a;
+
+/**
+ * Creates a decoder of `io.prometheus.write.v2.Request` (remote write 2.0). The symbols of a request become numbers that stay the same in all
+ * requests. A series is known by the numbers of its labels, compared as bytes.
+ */
+export function createWriteV2({ table, roles, place, limits, aheadMillis }: DecoderDeps): WriteDecoder {
+  const symbols = createSymbols();
+  let previous: KnownSeries | undefined;
+  let ids = new Int32Array(64);
+  let idView = new DataView(ids.buffer);
+  let refs = new Int32Array(64);
+
+  return (body, batch, nowMillis) => {
+    const reader = protobuf.Reader.create(body);
+    const view = new DataView(body.buffer, body.byteOffset, body.length);
+    symbols.begin(body);
+    const seriesAt = readSymbols(reader);
+    const target = { batch, latestMillis: nowMillis + aheadMillis };
+    const roleByRef = new Map<number, SeriesRole | undefined>();
+    reader.pos = seriesAt;
+    while (reader.pos < reader.len) {
+      const tag = reader.uint32();
+      if (tag !== SERIES) {
+        skipField(reader, tag);
+        continue;
+      }
+      const end = endOf(reader, reader.len);
+      const count = readRefs(reader, end);
+      const nameRef = nameOf(count);
+      let role = roleByRef.get(nameRef);
+      if (role === undefined && !roleByRef.has(nameRef)) {
+        const { start, end: nameEnd } = symbols.at(nameRef);
+        roleByRef.set(nameRef, (role = roles.of(body, start, nameEnd)));
+      }
+      const known = role === undefined ? undefined : findSeries(role, count, nowMillis);
+      const reason = role === undefined ? "other-series" : known === "labels" ? "labels" : "series-limit";
+      while (reader.pos < end) {
+        const field = reader.uint32();
+        if (field === SAMPLE && typeof known === "object")
+          readSample(reader, body, view, endOf(reader, end), known.place, target);
+        else if (field === METADATA && typeof known === "object")
+          readMetadata(reader, endOf(reader, end), nameRef, batch);
+        else {
+          if (field === SAMPLE) batch.drop(reason, 1);
+          skipField(reader, field);
+        }
+      }
+      if (reader.pos !== end) throw new RangeError("a series is longer than its length");
+    }
+  };
+
+  /** Reads all symbols. Returns the position of the first series. */
+  function readSymbols(reader: protobuf.Reader): number {
+    let first = reader.len;
+    while (reader.pos < reader.len) {
+      const before = reader.pos;
+      const tag = reader.uint32();
+      if (tag === SYMBOL) {
+        const end = endOf(reader, reader.len);
+        symbols.add(reader.pos, end);
+        reader.pos = end;
+      } else {
+        if (tag === SERIES && before < first) first = before;
+        skipField(reader, tag);
+      }
+    }
+    return first;
+  }
+
+  /** Reads the references of the labels. Returns their number. */
+  function readRefs(reader: protobuf.Reader, end: number): number {
+    let count = 0;
+    const push = (ref: number): void => {
+      if (count === refs.length) {
+        const more = new Int32Array(count * 2);
+        more.set(refs);
+        refs = more;
+      }
+      if (ref >= symbols.size) throw new RangeError("a reference has no symbol");
+      refs[count] = ref;
+      count += 1;
+    };
+    while (reader.pos < end) {
+      const before = reader.pos;
+      const tag = reader.uint32();
+      if (tag === LABEL_REFS) {
+        const packedEnd = endOf(reader, end);
+        while (reader.pos < packedEnd) push(reader.uint32());
+        if (reader.pos !== packedEnd) throw new RangeError("the references are longer than their length");
+      } else if (tag === LABEL_REF) push(reader.uint32());
+      else {
+        reader.pos = before;
+        break;
+      }
+    }
+    if (count % 2 !== 0) throw new RangeError("a label has no value");
+    return count;
+  }
+
+  /** Returns the reference of the metric's name; that of the empty symbol if the series has none. */
+  function nameOf(count: number): number {
+    for (let index = 0; index < count; index += 2) if (symbols.isMetricName(refs[index]!)) return refs[index + 1]!;
+    return symbols.empty;
+  }
+
+  function findSeries(role: SeriesRole, count: number, nowMillis: number): KnownSeries | "labels" | undefined {
+    if (count > ids.length) {
+      ids = new Int32Array(count * 2);
+      idView = new DataView(ids.buffer);
+    }
+    for (let index = 0; index < count; index++) ids[index] = symbols.idOf(refs[index]!);
+    const length = count * Int32Array.BYTES_PER_ELEMENT;
+    let known = previous?.next;
+    if (known === undefined || known.length !== length || !hasBytes(known, idView, 0))
+      known = table.find(idView, 0, length);
+    if (known === undefined || known.place.layout !== known.place.target.layout) {
+      if (count / 2 > limits.labels || symbols.longest(refs, count) > limits.labelBytes) return "labels";
+      const labels = new Map<string, string>();
+      for (let index = 0; index < count; index += 2) {
+        const value = symbols.text(refs[index + 1]!);
+        if (value !== "") labels.set(symbols.text(refs[index]!), value);
+      }
+      const placed = place(role, labels);
+      if (placed === undefined) return undefined;
+      if (known === undefined) known = table.add(idView, 0, length, placed, nowMillis);
+      else known.place = placed;
+    }
+    if (previous !== undefined) previous.next = known;
+    previous = known;
+    known.seenMillis = nowMillis;
+    return known;
+  }
+
+  function readMetadata(reader: protobuf.Reader, end: number, nameRef: number, batch: OpenBatch): void {
+    let [type, help, unit] = [0, symbols.empty, symbols.empty];
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      if (tag === 0x08) type = reader.uint32();
+      else if (tag === 0x18) help = reader.uint32();
+      else if (tag === 0x20) unit = reader.uint32();
+      else skipField(reader, tag);
+    }
+    if (reader.pos !== end) throw new RangeError("metadata is longer than its length");
+    if (symbols.isNewFamily(nameRef))
+      batch.addFamily(symbols.text(nameRef), familyMeta(type, symbols.text(help), symbols.text(unit)));
+  }
+}
