@@ -21,8 +21,10 @@ export function addCollect(program: Command, context: CommandContext): void {
       const { config } = loadConfig(options.config, context.env);
       const shard = readShard(options, context.env);
       const shown = `${shard.index}/${shard.count}`;
-      if (config.collector.jobs.length === 0 && config.kubernetes.clusters.length === 0) {
-        throw new CommandError("the configuration has neither collector.jobs nor kubernetes.clusters", 2);
+      const { jobs, remoteWrite } = config.collector;
+      if (jobs.length === 0 && remoteWrite === undefined && config.kubernetes.clusters.length === 0) {
+        const missing = "collector.jobs nor collector.remoteWrite nor kubernetes.clusters";
+        throw new CommandError(`the configuration has neither ${missing}`, 2);
       }
       const logger = createLogger(config.log.level, { part: "collector" });
       const lifecycle = createLifecycle(logger);

@@ -18,6 +18,7 @@ import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { createRate } from "../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { createLackingCounters } from "./lacking-counters.ts";
+import { startRemoteWrite } from "./remote-write.ts";
 import { sendLeftSpools, spoolFolder, type Shard } from "./left-spools.ts";
 import type { CollectorStatus, Role } from "./role.ts";
 import { startWatchers } from "./watchers.ts";
@@ -34,6 +35,7 @@ const DECLARE_AGAIN_MILLIS = 5_000;
 /** The interval of the check for missing counters. Counter files change with releases of the exporter. */
 const LACKING_EVERY_MILLIS = 30_000;
 const SAMPLE_MILLIS = 1_000;
+const REMOTE_WRITE_SAMPLE_MILLIS = 5_000;
 
 /**
  * Starts a collector. It scrapes the targets of this shard and sends the results over the spool to the bus. In each cluster one of all
@@ -81,6 +83,23 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     clock: machineClock,
   });
   lifecycle.add("collector", collector);
+  const { remoteWrite: remote } = config.collector;
+  const remoteWrite =
+    remote === undefined
+      ? undefined
+      : await startRemoteWrite({
+          config,
+          remote,
+          shard,
+          sink: (message) => sender.send([message]),
+          metrics,
+          onValues: (count) => (totals.values += count),
+          logger,
+        }).catch(async (error: unknown) => {
+          await lifecycle.stop();
+          throw error;
+        });
+  if (remoteWrite !== undefined) lifecycle.add("remote write", remoteWrite);
   const watchers = lifecycle.add("watchers", startWatchers({ config, shard, bus, metrics, logger }));
 
   const rate = createRate(RATE_WINDOW_MILLIS);
@@ -98,18 +117,25 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     last = { sent, errors, refused };
     watchers.sample();
   };
+  const sampleRemoteWrite = (): void => remoteWrite?.sample();
   const tellLacking = createLackingCounters(metrics);
   const onError = (error: unknown): void => logger.error({ err: error }, "the collector's status cannot be read");
   lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
+  lifecycle.add("sampling of remote write", repeat(REMOTE_WRITE_SAMPLE_MILLIS, sampleRemoteWrite, onError));
   lifecycle.add(
     "lacking counters",
-    repeat(LACKING_EVERY_MILLIS, () => tellLacking(collector.targets()), onError),
+    repeat(
+      LACKING_EVERY_MILLIS,
+      () => tellLacking([...collector.targets(), ...(remoteWrite?.targets() ?? [])]),
+      onError,
+    ),
   );
 
   return {
     registry,
     status() {
       const targets = collector.targets();
+      const pushed = remoteWrite?.targets() ?? [];
       const failing = targets.filter(({ failure }) => failure !== undefined);
       const { queuedMessages, queuedBytes, dropped } = sender.stats();
       return Promise.resolve({
@@ -118,12 +144,13 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
           up: targets.filter((target) => target.lastScrapeAtMillis !== undefined && target.failure === undefined)
             .length,
         },
-        gpus: targets.reduce((sum, { gpus }) => sum + gpus, 0),
+        gpus: [...targets, ...pushed].reduce((sum, { gpus }) => sum + gpus, 0),
         valuesPerSecond: rate.perSecond(),
         dropped: totals.dropped,
         failing: failing.slice(0, MOST_FAILING).map(({ url, node, failure }) => ({ url, node, ...failure! })),
         spool: { messages: queuedMessages, bytes: queuedBytes, dropped },
         kubernetes: watchers.states(),
+        ...(remoteWrite === undefined ? {} : { remoteWrite: remoteWrite.status() }),
       });
     },
     notReady: () => (declaring.done ? undefined : "no answer from the bus yet"),

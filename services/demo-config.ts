@@ -3,7 +3,8 @@ import type { Config } from "../runtime/config/schema.ts";
 
 /** Returns true if `up` starts the demo fleet: if it is enabled, and the configuration has nothing else to scrape or to watch. */
 export function runsDemo({ collector, kubernetes, demo }: Pick<Config, "collector" | "kubernetes" | "demo">): boolean {
-  return demo.enabled && collector.jobs.length === 0 && kubernetes.clusters.length === 0;
+  const { jobs, remoteWrite } = collector;
+  return demo.enabled && jobs.length === 0 && remoteWrite === undefined && kubernetes.clusters.length === 0;
 }
 
 /** Returns the configuration with the demo's prices, owners and policies if it has no prices of its own. */

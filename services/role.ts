@@ -1,6 +1,7 @@
 import type { MonthToDate } from "../processors/ledger/charging/month.ts";
 import type { Registry } from "prom-client";
 import type { WatcherState } from "../collectors/kubernetes/watcher/watcher.ts";
+import type { SenderGap } from "../collectors/prometheus/receive/sender-gaps.ts";
 import type { QueueView } from "../domain/queue/view.ts";
 import type { LineDrop } from "../domain/scrape.ts";
 
@@ -20,6 +21,21 @@ export interface CollectorStatus {
   readonly spool: { readonly messages: number; readonly bytes: number; readonly dropped: number };
   /** The clusters of the configuration, watched by any collector. */
   readonly kubernetes: readonly WatcherState[];
+  /** Absent without a port for remote write. */
+  readonly remoteWrite?: RemoteWriteStatus;
+}
+
+/** The state of a collector's port for remote write. */
+export interface RemoteWriteStatus {
+  readonly address: string;
+  readonly senders: number;
+  /** Targets with GPUs, and those whose last scrape has not failed. */
+  readonly targets: { readonly total: number; readonly up: number };
+  readonly series: number;
+  readonly memoryBytes: number;
+  readonly logBytes: number;
+  /** The parts that senders leave out. */
+  readonly leftOut: readonly SenderGap[];
 }
 
 /** The state of a processor. */

@@ -3,10 +3,17 @@ import { COLLECTOR_METRICS } from "./collector-metrics.ts";
 import { SECONDS, type MetricDefinition } from "./metric-definition.ts";
 import { PORT_METRICS } from "./port-metrics.ts";
 import { PROCESSOR_METRICS } from "./processor-metrics.ts";
+import { REMOTE_WRITE_METRICS } from "./remote-write-metrics.ts";
 import { SERVER_METRICS } from "./server-metrics.ts";
 
 /** Every metric. Tests compare docs/metrics.md and the exported metrics with this table. */
-export const METRIC_DEFINITIONS = { ...COLLECTOR_METRICS, ...PROCESSOR_METRICS, ...SERVER_METRICS, ...PORT_METRICS };
+export const METRIC_DEFINITIONS = {
+  ...COLLECTOR_METRICS,
+  ...REMOTE_WRITE_METRICS,
+  ...PROCESSOR_METRICS,
+  ...SERVER_METRICS,
+  ...PORT_METRICS,
+};
 
 type Definitions = Readonly<Record<string, MetricDefinition>>;
 type InstanceOf<Type> = Type extends "counter"
