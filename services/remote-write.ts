@@ -95,7 +95,7 @@ export async function startRemoteWrite(options: {
     await receiver.stop();
     throw error;
   });
-  logger.info({ address: server.url }, "receiving remote write");
+  logger.info({ listen: server.url }, "receiving remote write");
   const decoder = createScrapeDecoder();
   const logged = new Set<string>();
   let firstMillis: number | undefined;
