@@ -10,6 +10,7 @@ import { benchLedgerMonth } from "./ledger-month.ts";
 import { benchPages } from "./pages.ts";
 import { benchPanels } from "./panels.ts";
 import { benchParse } from "./parse.ts";
+import { benchRemoteWrite } from "./remote-write.ts";
 import { benchReports } from "./reports.ts";
 import { benchSizes } from "./sizes.ts";
 import { benchSnapshot } from "./snapshot.ts";
@@ -19,6 +20,7 @@ import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.
 
 const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
   parse: { what: "reading pages, one core", run: benchParse },
+  "remote-write": { what: "samples by remote write and the same by scrapes, one core", run: benchRemoteWrite },
   sizes: { what: "bytes per row of each table of 1,000 GPUs", run: benchSizes },
   storage: { what: "bytes on disk", run: benchStorage },
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },

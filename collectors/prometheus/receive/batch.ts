@@ -11,79 +11,67 @@ export type SampleDrop =
   | "too-late"
   | "not-a-gpu-target";
 
-/** The samples of one request that are kept, and counts of the others. It is reused for the next request. */
+/**
+ * The samples of one request that are kept, and counts of the others. It is reused for the next request. Its fields are plain and mutable:
+ * numbers between calls would be objects on the heap, one for each sample.
+ */
 export interface Batch {
-  readonly size: number;
-  readonly places: readonly SeriesPlace[];
-  readonly times: Float64Array;
+  /** The number of kept samples. */
+  size: number;
+  /** The number of all samples. */
+  samples: number;
+  readonly places: SeriesPlace[];
+  /** Milliseconds since the epoch. */
+  times: Float64Array;
   /** NaN if the sample ends its series. */
-  readonly values: Float64Array;
-  readonly families: readonly (readonly [name: string, meta: FamilyMeta])[];
-  readonly samples: number;
-  readonly dropped: Partial<Record<SampleDrop, number>>;
+  values: Float64Array;
+  families: (readonly [name: string, meta: FamilyMeta])[];
+  dropped: Partial<Record<SampleDrop, number>>;
 }
 
-/** A batch that a decoder fills. */
-export interface OpenBatch extends Batch {
-  clear(): void;
-  add(place: SeriesPlace, time: number, value: number): void;
-  drop(reason: SampleDrop, count: number): void;
-  addFamily(name: string, meta: FamilyMeta): void;
+const FIRST_ROOM = 4096;
+
+/** Creates an empty batch. */
+export function createBatch(): Batch {
+  return {
+    size: 0,
+    samples: 0,
+    places: [],
+    times: new Float64Array(FIRST_ROOM),
+    values: new Float64Array(FIRST_ROOM),
+    families: [],
+    dropped: {},
+  };
+}
+
+/** Removes all samples. */
+export function clearBatch(batch: Batch): void {
+  batch.size = 0;
+  batch.samples = 0;
+  batch.families = [];
+  batch.dropped = {};
+}
+
+/** Makes room for one more sample. */
+export function growBatch(batch: Batch): void {
+  if (batch.size < batch.times.length) return;
+  const [times, values] = [new Float64Array(batch.size * 2), new Float64Array(batch.size * 2)];
+  times.set(batch.times);
+  values.set(batch.values);
+  batch.times = times;
+  batch.values = values;
+}
+
+/** Counts samples that are not kept. */
+export function dropFrom(batch: Batch, reason: SampleDrop, count: number): void {
+  batch.dropped[reason] = (batch.dropped[reason] ?? 0) + count;
+  batch.samples += count;
 }
 
 /** The most metadata of one request. */
 const MOST_FAMILIES = 100_000;
 
-/** Creates an empty batch. */
-export function createBatch(): OpenBatch {
-  const places: SeriesPlace[] = [];
-  let [size, samples] = [0, 0];
-  let times = new Float64Array(4096);
-  let values = new Float64Array(4096);
-  let families: (readonly [string, FamilyMeta])[] = [];
-  let dropped: Partial<Record<SampleDrop, number>> = {};
-  return {
-    places,
-    get size() {
-      return size;
-    },
-    get times() {
-      return times;
-    },
-    get values() {
-      return values;
-    },
-    get families() {
-      return families;
-    },
-    get samples() {
-      return samples;
-    },
-    get dropped() {
-      return dropped;
-    },
-    clear() {
-      [size, samples, families, dropped] = [0, 0, [], {}];
-    },
-    add(place, time, value) {
-      if (size === times.length) {
-        const [moreTimes, moreValues] = [new Float64Array(size * 2), new Float64Array(size * 2)];
-        moreTimes.set(times);
-        moreValues.set(values);
-        [times, values] = [moreTimes, moreValues];
-      }
-      places[size] = place;
-      times[size] = time;
-      values[size] = value;
-      size += 1;
-      samples += 1;
-    },
-    drop(reason, count) {
-      dropped[reason] = (dropped[reason] ?? 0) + count;
-      samples += count;
-    },
-    addFamily(name, meta) {
-      if (families.length < MOST_FAMILIES) families.push([name, meta]);
-    },
-  };
+/** Adds the metadata of a family. */
+export function addFamilyTo({ families }: Batch, name: string, meta: FamilyMeta): void {
+  if (families.length < MOST_FAMILIES) families.push([name, meta]);
 }

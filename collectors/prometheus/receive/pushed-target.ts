@@ -1,5 +1,5 @@
 import type { ScrapeOrigin } from "../../../domain/scrape.ts";
-import type { SampleDrop } from "./batch.ts";
+import type { Batch, SampleDrop } from "./batch.ts";
 import { createIntervalEstimate, type IntervalEstimate } from "./interval.ts";
 import { createLayout, type Layout } from "./layout.ts";
 import type { MomentHold } from "./moment-hold.ts";
@@ -47,8 +47,11 @@ export interface PushedTarget {
   /** The last message, for the state of the target. */
   lastMessage: Uint8Array | undefined;
   failure: string | undefined;
-  /** Takes a sample. Returns the reason if the sample does not count. */
-  take(place: SeriesPlace, atMillis: number, value: number, arrival: Arrival): SampleDrop | undefined;
+  /**
+   * Takes the samples of a batch from an index, up to the first one of another target or time. Returns the index of that one. Samples that do
+   * not count are counted in the batch.
+   */
+  take(batch: Batch, from: number, arrival: Arrival): number;
   /** Replaces the layout: the places of all series are found again. */
   replaceLayout(): void;
   forget(moment: Moment): void;
@@ -96,6 +99,28 @@ export function createPushedTarget(
     return moment;
   }
 
+  /** Puts a value into a moment. Returns false if the moment has it already. */
+  function put(moment: Moment, place: SeriesPlace, given: Float64Array, index: number): boolean {
+    if (place.role === "up") {
+      const value = given[index]!;
+      if (Object.is(moment.up, value)) return false;
+      if (moment.up === undefined) moment.count += 1;
+      moment.up = value;
+      return true;
+    }
+    const { slot } = place;
+    const own = place.layout === moment.layout ? slot : moment.layout.slotOf(place.layout.slots[slot]!);
+    if (own >= moment.values.length) hold.grew(growMoment(moment));
+    const { values, seen } = moment;
+    if (seen[own] === 0) {
+      seen[own] = 1;
+      moment.count += 1;
+    } else if (values[own] === given[index] || (values[own] !== values[own] && given[index] !== given[index]))
+      return false;
+    values[own] = given[index]!;
+    return true;
+  }
+
   const target: PushedTarget = {
     ...identity,
     get layout() {
@@ -116,41 +141,39 @@ export function createPushedTarget(
     seenMillis: 0,
     lastMessage: undefined,
     failure: undefined,
-    take(place, atMillis, value, { nowMillis, segment }) {
-      const isUp = place.role === "up";
+    take(batch, from, { nowMillis, segment }) {
+      const { places, times, values, size } = batch;
+      const first = places[from]!;
+      const { replica } = first;
+      const atMillis = times[from]!;
       target.seenMillis = nowMillis;
+      let end = from + 1;
+      while (end < size && isOfRun(places[end]!, first) && times[end] === atMillis) end += 1;
+      const drop = (reason: SampleDrop): number => {
+        batch.dropped[reason] = (batch.dropped[reason] ?? 0) + end - from;
+        return end;
+      };
       const { savedNodes, origins } = target;
-      if (isUp && layout.slots.length === 0 && origins.length === 0 && savedNodes.length === 0)
-        return "not-a-gpu-target";
-      if (!election.accepts(place.replica, nowMillis, interval.millis)) return "replica";
+      const isKnown = layout.slots.length > 0 || origins.length > 0 || savedNodes.length > 0;
+      if (!isKnown) return drop("not-a-gpu-target");
+      if (!election.accepts(replica, nowMillis, interval.millis)) return drop("replica");
       let moment = last?.atMillis === atMillis ? last : moments.get(atMillis);
       if (moment === undefined) {
-        if (atMillis <= formerUntil) return "replica";
-        if (atMillis <= forgotten) return "too-late";
+        if (atMillis <= formerUntil) return drop("replica");
+        if (atMillis <= forgotten) return drop("too-late");
         moment = open(atMillis, segment);
       }
       last = moment;
-      if (isUp) {
-        if (Object.is(moment.up, value)) return undefined;
-        if (moment.up === undefined) moment.count += 1;
-        moment.up = value;
-      } else {
-        const { slot } = place;
-        const own = place.layout === moment.layout ? slot : moment.layout.slotOf(place.layout.slots[slot]!);
-        if (own >= moment.values.length) hold.grew(growMoment(moment));
-        if (moment.seen[own] === 0) {
-          moment.seen[own] = 1;
-          moment.count += 1;
-        } else if (Object.is(moment.values[own], value)) return undefined;
-        moment.values[own] = value;
-      }
+      let isNew = false;
+      for (let index = from; index < end; index++) if (put(moment, places[index]!, values, index)) isNew = true;
+      if (!isNew) return end;
       arrivedMillis = nowMillis;
       moment.arrivedMillis = nowMillis;
       if (!moment.isChanged) {
         moment.isChanged = true;
         hold.changed(moment);
       }
-      return undefined;
+      return end;
     },
     replaceLayout: () => void (layout = createLayout()),
     forget(moment) {
@@ -166,4 +189,9 @@ export function createPushedTarget(
     }),
   };
   return target;
+}
+
+/** Returns whether two samples are of the same target and the same replica, and neither is a pod. */
+function isOfRun({ target, replica, role }: SeriesPlace, first: SeriesPlace): boolean {
+  return target === first.target && replica === first.replica && role !== "pod";
 }

@@ -1,7 +1,7 @@
 import type { MomentHold } from "./moment-hold.ts";
 import { createPods, podOf, type Pods } from "./pods.ts";
 import { createPushedTarget, type PushedTarget, type SavedTarget } from "./pushed-target.ts";
-import type { PlaceSeries, SeriesPlace } from "./series-place.ts";
+import type { PlaceSeries } from "./series-place.ts";
 
 /** The labels that a Prometheus adds to all of its series. */
 export interface SenderLabels {
@@ -43,6 +43,7 @@ export function createPushedTargets(options: {
   const ofSender = new Set([...externalLabels, ...replicaLabels]);
   const targets = new Map<string, PushedTarget>();
   const podsOf = new Map<string, Pods>();
+  const replicas = new Map<string, string>();
 
   function targetOf(labels: ReadonlyMap<string, string>): PushedTarget | undefined {
     const sender = JSON.stringify(externalLabels.map((label) => labels.get(label) ?? ""));
@@ -67,26 +68,27 @@ export function createPushedTargets(options: {
     return target;
   }
 
+  /** Returns the replica of a series. Equal replicas are one text, so that their comparison is fast. */
+  function replicaOf(labels: ReadonlyMap<string, string>): string {
+    const given = replicaLabels.map((label) => labels.get(label) ?? "").join("/");
+    const known = replicas.get(given);
+    if (known === undefined) replicas.set(given, given);
+    return known ?? given;
+  }
+
   return {
     all: targets,
     place(role, labels) {
       if (!hasRoom()) return undefined;
       const target = targetOf(labels);
       if (target === undefined) return undefined;
-      const replica = replicaLabels.map((label) => labels.get(label) ?? "").join("/");
+      const replica = replicaOf(labels);
       const own = new Map([...labels].filter(([label]) => label !== "__name__" && !ofSender.has(label)));
       const { layout } = target;
-      const placed: Omit<SeriesPlace, "slot" | "pod"> = { role, target, layout, replica };
-      if (role === "gpu") {
-        const slot = layout.slotOf({ name: labels.get("__name__")!, labels: own });
-        return { ...placed, slot, pod: undefined };
-      }
-      if (role === "up") {
-        if (!isEqual(target.upLabels, own)) target.upLabels = own;
-        return { ...placed, slot: -1, pod: undefined };
-      }
-      const pod = podOf(labels);
-      return { ...placed, slot: -1, pod: pod && { ...pod, pods: target.pods } };
+      if (role === "up" && !isEqual(target.upLabels, own)) target.upLabels = own;
+      const slot = role === "gpu" ? layout.slotOf({ name: labels.get("__name__")!, labels: own }) : -1;
+      const pod = role === "pod" ? podOf(labels) : undefined;
+      return { role, target, layout, slot, replica, pod: pod && { ...pod, pods: target.pods } };
     },
     forget(sinceMillis) {
       for (const [key, { arrivedMillis, seenMillis }] of targets)

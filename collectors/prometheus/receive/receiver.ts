@@ -3,7 +3,7 @@ import type { LoopClock } from "../../exporters/loop.ts";
 import type { SampleSink } from "../../exporters/collector.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import type { PageLimits } from "../../exporters/page/reader.ts";
-import { createBatch, type SampleDrop } from "./batch.ts";
+import { clearBatch, createBatch, type SampleDrop } from "./batch.ts";
 import { createKnownSeriesTable } from "./known-series.ts";
 import { createMomentHold } from "./moment-hold.ts";
 import { createMomentSender, type MomentOutcome } from "./moment-sender.ts";
@@ -153,7 +153,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   /** Decodes a request into the batch. Nothing is changed if its body is damaged, except for the known series. */
   function decode({ body, version, arrivedMillis }: LoggedWrite): void {
     const content = uncompressBlock(body, limits.uncompressedBytes);
-    batch.clear();
+    clearBatch(batch);
     try {
       decoders[version](content, batch, arrivedMillis);
     } catch (cause) {
@@ -165,27 +165,23 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   function apply(arrivedMillis: number, segment: number): void {
     const nowMillis = clock.monotonicMillis() - Math.max(0, clock.nowMillis() - arrivedMillis);
     const arrival = { nowMillis, segment };
-    const { size, places, times, values } = batch;
+    const { size, places, values, dropped } = batch;
     for (const [name, meta] of batch.families) addFamily(name, meta);
-    let kept = 0;
-    for (let index = 0; index < size; index++) {
-      const place = places[index]!;
-      const value = values[index]!;
-      if (place.role === "pod") {
-        place.target.seenMillis = nowMillis;
-        if (place.pod !== undefined) place.pod.pods[Number.isNaN(value) ? "remove" : "set"](place.pod);
-        kept += 1;
+    for (let index = 0; index < size;) {
+      const { role, target, pod } = places[index]!;
+      if (role === "pod") {
+        target.seenMillis = nowMillis;
+        if (pod !== undefined) pod.pods[Number.isNaN(values[index]!) ? "remove" : "set"](pod);
+        index += 1;
         continue;
       }
-      const reason = place.target.take(place, times[index]!, value, arrival);
-      if (reason === undefined) kept += 1;
-      else batch.dropped[reason] = (batch.dropped[reason] ?? 0) + 1;
-      if (hold.bytes > 2 * limits.memoryBytes) {
-        forget();
-        if (hold.bytes > 2 * limits.memoryBytes) throw new RefusedWrite(503, "the moments do not fit into memory");
-      }
+      index = target.take(batch, index, arrival);
+      if (hold.bytes <= 2 * limits.memoryBytes) continue;
+      forget();
+      if (hold.bytes > 2 * limits.memoryBytes) throw new RefusedWrite(503, "the moments do not fit into memory");
     }
-    if (!isReplaying) events.onSamples(kept, batch.dropped);
+    const lost = Object.values(dropped).reduce((sum, count) => sum + count, 0);
+    if (!isReplaying) events.onSamples(batch.samples - lost, dropped);
   }
 
   function addFamily(name: string, meta: FamilyMeta): void {

@@ -26,7 +26,7 @@ export function createReplicaElection(first: string | undefined, onChange: () =>
         elected = replica;
         onChange();
       }
-      heardMillis = nowMillis;
+      if (heardMillis !== nowMillis) heardMillis = nowMillis;
       return true;
     },
   };

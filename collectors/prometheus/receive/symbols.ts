@@ -8,9 +8,12 @@ export interface Symbols {
   /** Adds the next symbol of the request. */
   add(start: number, end: number): void;
   at(ref: number): { readonly start: number; readonly end: number };
-  isMetricName(ref: number): boolean;
-  /** Returns the number of a symbol in all requests. */
-  idOf(ref: number): number;
+  /** The reference of `__name__`; -1 if the request does not have it. */
+  readonly metricName: number;
+  /** The numbers of the symbols in all requests, by reference; 0 for a symbol that has none yet. */
+  readonly numbers: Int32Array;
+  /** Returns the number of a symbol, from 1. */
+  numberOf(ref: number): number;
   /** Returns the length of the longest of some symbols in bytes. */
   longest(refs: Int32Array, count: number): number;
   text(ref: number): string;
@@ -30,10 +33,9 @@ export function createSymbols(): Symbols {
   let size = 0;
   let starts = new Int32Array(1024);
   let ends = new Int32Array(1024);
-  /** The number of each symbol plus 1; 0 if the symbol has none yet. */
   let numbers = new Int32Array(1024);
   let metricName = -1;
-  let nextId = 0;
+  let nextId = 1;
 
   const text = (ref: number): string => {
     if (ref < 0 || ref >= size) throw new RangeError("a reference has no symbol");
@@ -64,23 +66,26 @@ export function createSymbols(): Symbols {
       starts[size] = start;
       ends[size] = end;
       numbers[size] = 0;
-      if (end - start === METRIC_NAME.length && body.compare(METRIC_NAME, 0, METRIC_NAME.length, start, end) === 0)
-        metricName = size;
+      const isCandidate = end - start === METRIC_NAME.length && body[start] === METRIC_NAME[0];
+      if (isCandidate && body.compare(METRIC_NAME, 0, METRIC_NAME.length, start, end) === 0) metricName = size;
       size += 1;
     },
     at: (ref) => {
       if (ref >= size) throw new RangeError("a reference has no symbol");
       return { start: starts[ref]!, end: ends[ref]! };
     },
-    isMetricName: (ref) => ref === metricName,
-    idOf(ref) {
-      const known = numbers[ref]!;
-      if (known > 0) return known - 1;
+    get metricName() {
+      return metricName;
+    },
+    get numbers() {
+      return numbers;
+    },
+    numberOf(ref) {
       // Texts of single bytes are made faster than UTF-8, and are as distinct.
       const key = body.toString("latin1", starts[ref], ends[ref]);
       let id = ids.get(key);
       if (id === undefined) ids.set(key, (id = nextId++));
-      numbers[ref] = id + 1;
+      numbers[ref] = id;
       return id;
     },
     longest(refs, count) {

@@ -1,5 +1,5 @@
 import protobuf from "protobufjs/minimal.js";
-import type { OpenBatch, SampleDrop } from "./batch.ts";
+import { addFamilyTo, dropFrom, type Batch, type SampleDrop } from "./batch.ts";
 import { hasBytes, type KnownSeries, type KnownSeriesTable } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { Roles, SeriesRole } from "./roles.ts";
@@ -7,7 +7,7 @@ import { readSample, skipField, type SampleTarget } from "./sample-bytes.ts";
 import type { PlaceSeries } from "./series-place.ts";
 
 /** Reads the body of a request into a batch. Throws an error of any kind if the body is damaged. */
-export type WriteDecoder = (body: Buffer, batch: OpenBatch, nowMillis: number) => void;
+export type WriteDecoder = (body: Buffer, batch: Batch, nowMillis: number) => void;
 
 /** The limits of the labels of a series. */
 export interface LabelLimits {
@@ -97,7 +97,7 @@ export function createWriteV1({ table, roles, place, limits, aheadMillis }: Deco
     body: Buffer,
     view: DataView,
     end: number,
-    batch: OpenBatch,
+    batch: Batch,
     nowMillis: number,
   ): KnownSeries | undefined {
     const start = reader.pos;
@@ -114,7 +114,7 @@ export function createWriteV1({ table, roles, place, limits, aheadMillis }: Deco
     }
     const labelsEnd = reader.pos;
     const drop = (reason: SampleDrop): undefined => {
-      batch.drop(reason, samplesIn(reader, labelsEnd, end));
+      dropFrom(batch, reason, samplesIn(reader, labelsEnd, end));
     };
     if (role === undefined) return drop("other-series");
     const found = table.find(view, start, labelsEnd);
@@ -187,7 +187,7 @@ export function labelsOf(body: Buffer, start: number, end: number): ReadonlyMap<
   return labels;
 }
 
-function readMetadata(reader: protobuf.Reader, end: number, batch: OpenBatch): void {
+function readMetadata(reader: protobuf.Reader, end: number, batch: Batch): void {
   let type = 0;
   let [name, help, unit] = ["", "", ""];
   while (reader.pos < end) {
@@ -199,5 +199,5 @@ function readMetadata(reader: protobuf.Reader, end: number, batch: OpenBatch): v
     else skipField(reader, tag);
   }
   if (reader.pos !== end) throw new RangeError("metadata is longer than its length");
-  if (name !== "") batch.addFamily(name, familyMeta(type, help, unit));
+  if (name !== "") addFamilyTo(batch, name, familyMeta(type, help, unit));
 }

@@ -1,5 +1,5 @@
 import protobuf from "protobufjs/minimal.js";
-import type { OpenBatch } from "./batch.ts";
+import { addFamilyTo, dropFrom, type Batch } from "./batch.ts";
 import { hasBytes, type KnownSeries } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { SeriesRole } from "./roles.ts";
@@ -24,7 +24,7 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
   let previous: KnownSeries | undefined;
   let ids = new Int32Array(64);
   let idView = new DataView(ids.buffer);
-  let refs = new Int32Array(64);
+  let refs: Int32Array = new Int32Array(64);
 
   return (body, batch, nowMillis) => {
     const reader = protobuf.Reader.create(body);
@@ -41,7 +41,7 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
         continue;
       }
       const end = endOf(reader, reader.len);
-      const count = readRefs(reader, end);
+      const count = readRefs(reader, body, end);
       const nameRef = nameOf(count);
       let role = roleByRef.get(nameRef);
       if (role === undefined && !roleByRef.has(nameRef)) {
@@ -57,7 +57,7 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
         else if (field === METADATA && typeof known === "object")
           readMetadata(reader, endOf(reader, end), nameRef, batch);
         else {
-          if (field === SAMPLE) batch.drop(reason, 1);
+          if (field === SAMPLE) dropFrom(batch, reason, 1);
           skipField(reader, field);
         }
       }
@@ -84,30 +84,35 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
   }
 
   /** Reads the references of the labels. Returns their number. */
-  function readRefs(reader: protobuf.Reader, end: number): number {
+  function readRefs(reader: protobuf.Reader, body: Buffer, end: number): number {
     let count = 0;
-    const push = (ref: number): void => {
-      if (count === refs.length) {
-        const more = new Int32Array(count * 2);
-        more.set(refs);
-        refs = more;
-      }
-      if (ref >= symbols.size) throw new RangeError("a reference has no symbol");
-      refs[count] = ref;
-      count += 1;
-    };
-    while (reader.pos < end) {
-      const before = reader.pos;
-      const tag = reader.uint32();
-      if (tag === LABEL_REFS) {
-        const packedEnd = endOf(reader, end);
-        while (reader.pos < packedEnd) push(reader.uint32());
-        if (reader.pos !== packedEnd) throw new RangeError("the references are longer than their length");
-      } else if (tag === LABEL_REF) push(reader.uint32());
-      else {
-        reader.pos = before;
-        break;
-      }
+    while (reader.pos < end && (body[reader.pos] === LABEL_REFS || body[reader.pos] === LABEL_REF)) {
+      const isPacked = body[reader.pos] === LABEL_REFS;
+      reader.pos += 1;
+      const packedEnd = isPacked ? endOf(reader, end) : end;
+      // A reference has at least one byte.
+      if (count + packedEnd - reader.pos > refs.length) refs = longer(refs, count + packedEnd - reader.pos);
+      const [own, { size }] = [refs, symbols];
+      let at = reader.pos;
+      do {
+        const byte = body[at]!;
+        let ref = byte;
+        if (byte < 0x80) at += 1;
+        else if (body[at + 1]! < 0x80) {
+          ref = (byte & 0x7f) | (body[at + 1]! << 7);
+          at += 2;
+        } else {
+          reader.pos = at;
+          ref = reader.uint32();
+          at = reader.pos;
+        }
+        if (ref >= size) throw new RangeError("a reference has no symbol");
+        own[count] = ref;
+        count += 1;
+      } while (isPacked && at < packedEnd);
+      reader.pos = at;
+      if (at > packedEnd || (isPacked && at !== packedEnd))
+        throw new RangeError("the references are longer than their length");
     }
     if (count % 2 !== 0) throw new RangeError("a label has no value");
     return count;
@@ -115,7 +120,8 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
 
   /** Returns the reference of the metric's name; that of the empty symbol if the series has none. */
   function nameOf(count: number): number {
-    for (let index = 0; index < count; index += 2) if (symbols.isMetricName(refs[index]!)) return refs[index + 1]!;
+    const { metricName } = symbols;
+    for (let index = 0; index < count; index += 2) if (refs[index] === metricName) return refs[index + 1]!;
     return symbols.empty;
   }
 
@@ -124,7 +130,12 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
       ids = new Int32Array(count * 2);
       idView = new DataView(ids.buffer);
     }
-    for (let index = 0; index < count; index++) ids[index] = symbols.idOf(refs[index]!);
+    const { numbers } = symbols;
+    for (let index = 0; index < count; index++) {
+      const ref = refs[index]!;
+      const known = numbers[ref]!;
+      ids[index] = known === 0 ? symbols.numberOf(ref) : known;
+    }
     const length = count * Int32Array.BYTES_PER_ELEMENT;
     let known = previous?.next;
     if (known === undefined || known.length !== length || !hasBytes(known, idView, 0))
@@ -147,7 +158,7 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
     return known;
   }
 
-  function readMetadata(reader: protobuf.Reader, end: number, nameRef: number, batch: OpenBatch): void {
+  function readMetadata(reader: protobuf.Reader, end: number, nameRef: number, batch: Batch): void {
     let [type, help, unit] = [0, symbols.empty, symbols.empty];
     while (reader.pos < end) {
       const tag = reader.uint32();
@@ -158,6 +169,12 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
     }
     if (reader.pos !== end) throw new RangeError("metadata is longer than its length");
     if (symbols.isNewFamily(nameRef))
-      batch.addFamily(symbols.text(nameRef), familyMeta(type, symbols.text(help), symbols.text(unit)));
+      addFamilyTo(batch, symbols.text(nameRef), familyMeta(type, symbols.text(help), symbols.text(unit)));
   }
+}
+
+function longer(array: Int32Array, least: number): Int32Array<ArrayBuffer> {
+  const made = new Int32Array(least * 2);
+  made.set(array);
+  return made;
 }
