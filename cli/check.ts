@@ -8,6 +8,7 @@ import type { Finding } from "./check/finding.ts";
 import { checkJob, type FoundTarget } from "./check/jobs.ts";
 import { checkLedger } from "./check/ledger.ts";
 import { checkPort } from "./check/port.ts";
+import { checkRemoteWrite } from "./check/remote-write.ts";
 import { checkStorage } from "./check/storage.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { readable } from "./table.ts";
@@ -35,7 +36,8 @@ async function* checks(config: Config, path: string | undefined): AsyncGenerator
   yield* checkPort(config, Date.now());
   yield* checkStorage(config);
   yield* checkDestinations(config);
-  if (config.collector.jobs.length === 0) {
+  yield* checkRemoteWrite(config);
+  if (config.collector.jobs.length === 0 && config.collector.remoteWrite === undefined) {
     yield { ok: true, what: "targets", answer: "no collector.jobs: `gpu-ledger up` starts the demo fleet" };
   }
   const targets: FoundTarget[] = [];

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { senderGaps } from "../../../../../collectors/prometheus/receive/sender-gaps.ts";
+import { pushedPage, startReceiverWorld, T0 } from "../../../../support/receiver-world.ts";
+
+test("a sender without up, nodes and metadata leaves out three parts", async () => {
+  const world = await startReceiverWorld();
+  const gaps = (): string[] =>
+    senderGaps(world.receiver.targets.values(), world.receiver.families).map(({ what }) => what);
+  const series = pushedPage({ atMillis: T0, gpus: 1 })
+    .slice(0, 1)
+    .map(({ labels, samples }) => {
+      const { node: _, ...rest } = labels;
+      return { labels: { ...rest, __name__: "DCGM_FI_DEV_POWER_VIOLATION" }, samples };
+    });
+  expect(gaps()).toEqual([]);
+  await world.send(series);
+  await world.pass(6_000);
+  expect(gaps()).toEqual(["up", "node", "help"]);
+  await world.receiver.stop();
+});
+
+test("a sender of all parts leaves out nothing", async () => {
+  const world = await startReceiverWorld();
+  await world.send(pushedPage({ atMillis: T0 }));
+  await world.pass(6_000);
+  expect(senderGaps(world.receiver.targets.values(), world.receiver.families)).toEqual([]);
+  await world.receiver.stop();
+});
