@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import type { SampleSink, TargetState } from "../collectors/exporters/collector.ts";
+import type { SampleSink } from "../collectors/exporters/collector.ts";
 import { machineClock } from "../collectors/exporters/loop.ts";
 import type { PushedTarget } from "../collectors/prometheus/receive/pushed-target.ts";
 import { startReceiver } from "../collectors/prometheus/receive/receiver.ts";
@@ -11,6 +11,7 @@ import { createScrapeDecoder } from "../domain/messages/scrape-message.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import { openTls } from "../runtime/tls/port-tls.ts";
+import type { SeenTarget } from "./lacking-counters.ts";
 import type { Shard } from "./left-spools.ts";
 import type { RemoteWriteStatus } from "./role.ts";
 
@@ -18,7 +19,7 @@ import type { RemoteWriteStatus } from "./role.ts";
 export interface RemoteWrite {
   readonly url: string;
   /** The targets with GPUs, like those that are scraped. */
-  targets(): readonly Pick<TargetState, "job" | "url" | "gpus" | "columns">[];
+  targets(): readonly SeenTarget[];
   status(): RemoteWriteStatus;
   /** Sets the metrics of the current state, and logs once what senders leave out. */
   sample(): void;
@@ -27,10 +28,11 @@ export interface RemoteWrite {
 
 /** The wait before the log has what senders leave out: metadata and `kube_pod_info` come once a minute. */
 const GAPS_MILLIS = 120_000;
+const GAPS_EVERY_MILLIS = 10_000;
 
-/** Returns the folder of a collector's write-ahead log for remote write. */
-export function remoteWriteFolder(data: string, { index, count }: Shard): string {
-  return join(data, `remote-write-${index}-of-${count}`);
+/** Returns the folder of a collector's write-ahead log for remote write. It stays the same if the count of collectors changes. */
+export function remoteWriteFolder(data: string, { index }: Shard): string {
+  return join(data, `remote-write-${index}`);
 }
 
 /** Starts the port for remote write. Fails if the address cannot be listened on, or if the log cannot be opened. */
@@ -97,22 +99,40 @@ export async function startRemoteWrite(options: {
   });
   logger.info({ listen: server.url }, "receiving remote write");
   const decoder = createScrapeDecoder();
+  const seen = new WeakMap<Uint8Array, SeenTarget>();
   const logged = new Set<string>();
   let firstMillis: number | undefined;
 
   const withGpus = (): PushedTarget[] =>
     [...receiver.targets.values()].filter(({ lastMessage }) => lastMessage !== undefined);
-  const gaps = (): RemoteWriteStatus["leftOut"] => senderGaps(receiver.targets.values(), receiver.families);
+  let lastGaps: { readonly gaps: RemoteWriteStatus["leftOut"]; readonly atMillis: number } | undefined;
+  /** Returns what senders leave out, at most some seconds old: all series of all targets are read for it. */
+  function gaps(): RemoteWriteStatus["leftOut"] {
+    const atMillis = machineClock.monotonicMillis();
+    if (lastGaps === undefined || atMillis - lastGaps.atMillis > GAPS_EVERY_MILLIS)
+      lastGaps = { gaps: senderGaps(receiver.targets.values(), receiver.families), atMillis };
+    return lastGaps.gaps;
+  }
+
+  /** Returns the state of a target by its last message. Each message is decoded once. */
+  function seenTarget({ job, instance, lastMessage }: PushedTarget): SeenTarget | undefined {
+    const known = seen.get(lastMessage!);
+    if (known !== undefined) return known;
+    const scrape = decoder.decode(lastMessage!);
+    if ("invalid" in scrape) return undefined;
+    const { columns, devices } = scrape.shape;
+    const gpus = devices.filter(({ repeatsGpu }) => repeatsGpu !== true).length;
+    const made = { job, url: instance, columns, gpus };
+    seen.set(lastMessage!, made);
+    return made;
+  }
 
   return {
     url: server.url,
     targets: () =>
-      withGpus().flatMap(({ job, instance, lastMessage }) => {
-        const scrape = decoder.decode(lastMessage!);
-        if ("invalid" in scrape) return [];
-        const { columns, devices } = scrape.shape;
-        return [{ job, url: instance, columns, gpus: devices.filter(({ repeatsGpu }) => repeatsGpu !== true).length }];
-      }),
+      withGpus()
+        .map((target) => seenTarget(target))
+        .filter((target) => target !== undefined),
     status() {
       const targets = withGpus();
       const { use } = receiver;

@@ -90,6 +90,8 @@ const LEARN_MILLIS = 60_000;
 /** How far the clock of a sender may be ahead. */
 const AHEAD_MILLIS = 300_000;
 const MOST_FAMILIES = 10_000;
+/** The part of the memory that series may take. The rest is for moments, so that full tables do not stop the senders. */
+const SERIES_PART_OF_MEMORY = 0.75;
 
 /** Opens the write-ahead log and starts to send what it has. */
 export function startReceiver(options: ReceiverOptions): Receiver {
@@ -117,7 +119,9 @@ export function startReceiver(options: ReceiverOptions): Receiver {
       isStateChanged = true;
       events.onElected();
     },
-    hasRoom: () => table1.size + table2.size < limits.series && table1.bytes + table2.bytes < limits.memoryBytes,
+    hasRoom: () =>
+      table1.size + table2.size < limits.series &&
+      table1.bytes + table2.bytes < limits.memoryBytes * SERIES_PART_OF_MEMORY,
   });
   const deps = { roles, place: targets.place, limits, aheadMillis: AHEAD_MILLIS };
   const decoders = { 1: createWriteV1({ ...deps, table: table1 }), 2: createWriteV2({ ...deps, table: table2 }) };
