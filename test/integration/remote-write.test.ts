@@ -167,7 +167,8 @@ describe.runIf(requirePart("prometheus"))("a real Prometheus that writes to a co
       await command!.end("SIGKILL");
       await sleep(4_000);
       await startCollector();
-      await sleep(6_000);
+      // Prometheus waits between its attempts. It loses what it has not sent when it is killed.
+      await sleep(10_000);
 
       const killedMillis = Date.now();
       process.kill(prometheus.processId, "SIGKILL");

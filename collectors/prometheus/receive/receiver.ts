@@ -275,7 +275,8 @@ export function startReceiver(options: ReceiverOptions): Receiver {
 
   return {
     async receive(body, version) {
-      if (isReplaying || isStopping) throw new RefusedWrite(503, "the collector is starting or stopping");
+      if (isReplaying || isStopping)
+        throw new RefusedWrite(503, "the collector is starting or stopping", { retrySeconds: 1 });
       if (memoryBytes() > limits.memoryBytes) {
         forget();
         if (memoryBytes() > limits.memoryBytes && hold.unsent.size > 0)

@@ -30,7 +30,6 @@ const CHECK_MILLIS = 5_000;
 const KEEP_ALIVE_MILLIS = 120_000;
 const MOST_CONNECTIONS = 1_000;
 const MOST_AT_ONCE = 64;
-const RETRY_SECONDS = 5;
 const SENDER_MILLIS = 300_000;
 const MOST_SENDERS = 1_000;
 const TEXT = "text/plain; charset=utf-8";
@@ -102,7 +101,7 @@ export async function startWriteServer(options: {
     const status = error instanceof RefusedWrite ? error.status : (error.statusCode ?? 500);
     void reply.code(status).type(TEXT).header("cache-control", "no-store");
     if (status === 401) void reply.header("www-authenticate", challengeOf(credentials));
-    if (status === 429 || status === 503) void reply.header("retry-after", String(RETRY_SECONDS));
+    if (error instanceof RefusedWrite && error.retriable) void reply.header("retry-after", String(error.retrySeconds));
     if (status >= 500 && status !== 503) {
       logger.error({ err: error, url: request.url }, "a request of remote write failed");
       return reply.send("internal error; see the log\n");
