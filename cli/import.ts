@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Option, type Command } from "commander";
-import { importSpan } from "../collectors/prometheus/import/import.ts";
+import { importSpan, StuckError } from "../collectors/prometheus/import/import.ts";
 import { openProgress } from "../collectors/prometheus/import/progress.ts";
 import { surveyServer, type Survey } from "../collectors/prometheus/import/survey.ts";
 import { createPrometheusClient, type PrometheusClient } from "../collectors/prometheus/read/client.ts";
@@ -88,6 +88,7 @@ export function addImport(program: Command, context: CommandContext): void {
         if (options.dryRun === true) await showPlan(own, span, options, context);
         else await run(own, span, options, config, context);
       } catch (error) {
+        if (error instanceof StuckError) throw new CommandError(error.message);
         if (error instanceof SourceError) throw new CommandError(sentenceOf(error, options.url));
         throw error;
       } finally {

@@ -42,6 +42,12 @@ export function createImportView(options: {
       const rate = Math.round(values / Math.max(seconds, 0.001) / 1000).toLocaleString("en");
       stderr.write(`${minuteOf(untilMillis)}, ${Math.floor(done * 100)} %, ${rate} thousand values/s${left}\n`);
     },
+    onWaiting(backlog) {
+      const now = performance.now();
+      if (now - shownAt < EVERY_MILLIS) return;
+      shownAt = now;
+      stderr.write(`waits until the processors have stored ${backlog.toLocaleString("en")} messages\n`);
+    },
     summary({ counts: { scrapes, values, leftOut }, remarks }) {
       const lines = [
         `imported ${scrapes.toLocaleString("en")} scrapes with ${values.toLocaleString("en")} values in ${durationText(performance.now() - begun)}`,

@@ -1,4 +1,6 @@
+import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
+import type { Bus } from "../../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { Span } from "../read/source.ts";
 import { IMPORT_COLLECTOR, IMPORT_EPOCH } from "../origin.ts";
@@ -42,4 +44,15 @@ FROM inventory_facts WHERE cluster = {cluster:String} AND epoch > {imported:UInt
 export async function readWatchedSince(store: StoreClient, cluster: string): Promise<number> {
   const [row] = await store.query<{ since: number; facts: string }>(WATCHED_SINCE, { cluster, imported: IMPORT_EPOCH });
   return row === undefined || Number(row.facts) === 0 ? Infinity : row.since;
+}
+
+const STORED = `SELECT partition, toFloat64(max(position)) AS position FROM scrapes GROUP BY partition`;
+
+/** Returns the number of messages on the bus that processors have not stored yet. Fails with a `StoreError` or a `BusError`. */
+export async function readBacklog(store: StoreClient, bus: Pick<Bus, "watermarks">): Promise<number> {
+  const rows = await store.query<{ partition: number; position: number }>(STORED, {});
+  const stored = new Map(rows.map(({ partition, position }) => [partition, position + 1]));
+  return (await bus.watermarks(SAMPLES_TOPIC))
+    .map(({ partition, low, high }) => high - Math.max(low, Math.min(high, stored.get(partition) ?? low)))
+    .reduce((sum, messages) => sum + messages, 0);
 }

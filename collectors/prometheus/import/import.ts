@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
@@ -7,7 +8,7 @@ import type { ImportRemark } from "../kube-state/remarks.ts";
 import type { PrometheusClient } from "../read/client.ts";
 import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
-import { readCollectedMinutes, readWatchedSince } from "./collected.ts";
+import { readBacklog, readCollectedMinutes, readWatchedSince } from "./collected.ts";
 import { findFamilies, findInstances, named, ofInstances } from "./discover.ts";
 import { importFacts } from "./facts.ts";
 import type { Progress } from "./progress.ts";
@@ -24,7 +25,7 @@ export interface ImportOptions {
   /** The conditions on all series, such as the cluster's label in a server of several clusters. */
   readonly conditions: readonly Matcher[];
   readonly kube: Pick<KubeStateImportOptions, "cluster" | "projection" | "knownLabels">;
-  readonly bus: Pick<Bus, "send">;
+  readonly bus: Pick<Bus, "send" | "watermarks">;
   readonly store: StoreClient;
   readonly progress: Progress;
   readonly events: ImportEvents;
@@ -35,6 +36,8 @@ export interface ImportOptions {
 export interface ImportEvents {
   onFacts(kind: string, objects: number): void;
   onReached(untilMillis: number, counts: SampleCounts): void;
+  /** Called while the import waits for the processors, with the number of messages that they have not stored. */
+  onWaiting(backlog: number): void;
 }
 
 /** The result of an import. */
@@ -49,10 +52,25 @@ const PLACE_GAP_MILLIS = 3_600_000;
 /** The most addresses in one regular expression. */
 const MOST_ADDRESSES = 1000;
 
+/** The most messages that processors have not stored, at some kilobytes each. */
+const MOST_BACKLOG = 100_000;
+const WAIT_MILLIS = 2_000;
+const STUCK_MILLIS = 300_000;
+
+/** The processors store nothing, so that further messages would fill the bus. */
+export class StuckError extends Error {
+  constructor(backlog: number) {
+    super(
+      `the processors have stored none of ${backlog} messages for ${STUCK_MILLIS / 60_000} min; the same command continues once they run`,
+    );
+    this.name = "StuckError";
+  }
+}
+
 /**
  * Imports a span: first the facts of Kubernetes, which the samples are joined to, then the samples. The facts of nodes end where a watcher
  * of the cluster began, and the samples leave out the minutes of collectors. An import that was interrupted continues after its last window.
- * Fails with a `SourceError`, a `BusError` or a `StoreError`.
+ * Fails with a `SourceError`, a {@link StuckError}, a `BusError` or a `StoreError`.
  */
 export async function importSpan(options: ImportOptions, span: Span): Promise<Imported> {
   const { client, source, survey, conditions, kube, bus, store, progress, events, signal } = options;
@@ -102,15 +120,32 @@ export async function importSpan(options: ImportOptions, span: Span): Promise<Im
       expected: { series, samplesPerMinute: 60_000 / intervalMillis },
       collected: (window) => readCollectedMinutes(store, kube.cluster, window),
       send: (messages) => bus.send(SAMPLES_TOPIC, messages),
-      onReached(untilMillis, soFar) {
+      async onReached(untilMillis, soFar) {
         progress.reach(untilMillis);
         events.onReached(untilMillis, soFar);
+        await untilStored(options);
       },
       signal,
     },
     rest,
   );
   return { counts, remarks };
+}
+
+/**
+ * Waits until the processors have stored most messages. The bus removes messages by age and size, whether they are stored or not. Fails if the
+ * processors store nothing.
+ */
+async function untilStored({ store, bus, events, signal }: ImportOptions): Promise<void> {
+  let [least, since] = [Infinity, Date.now()];
+  for (;;) {
+    const backlog = await readBacklog(store, bus);
+    if (backlog <= MOST_BACKLOG) return;
+    if (backlog < least) [least, since] = [backlog, Date.now()];
+    else if (Date.now() - since > STUCK_MILLIS) throw new StuckError(backlog);
+    events.onWaiting(backlog);
+    await pause(WAIT_MILLIS, undefined, { signal });
+  }
 }
 
 /** Reads where the exporters' pods were. Exporters are known by the address of the target. */

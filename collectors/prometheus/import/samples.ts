@@ -31,8 +31,8 @@ export interface SamplesOptions {
   readonly expected: { readonly series: number; readonly samplesPerMinute: number };
   readonly collected: (span: Span) => Promise<CollectedMinutes>;
   readonly send: (messages: readonly OutgoingMessage[]) => Promise<void>;
-  /** Called after each window with its end and the counts until then. */
-  readonly onReached: (untilMillis: number, counts: SampleCounts) => void;
+  /** Called after each window with its end and the counts until then. The next window is sent after the promise resolves. */
+  readonly onReached: (untilMillis: number, counts: SampleCounts) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +63,7 @@ export async function importSamples(options: SamplesOptions, span: Span): Promis
     // Awaited after the sending. Until then, a failure must not end the process.
     next.catch(() => {});
     await sendWindow(options, value, counts);
-    if (value.isLast) options.onReached(value.span.untilMillis, counts);
+    if (value.isLast) await options.onReached(value.span.untilMillis, counts);
   }
 }
 

@@ -118,6 +118,8 @@ export async function workTerm(
   /** The running hours. Their charges have their own timing. */
   let running: readonly WindowOfCluster[] = [];
   let ledgerAt = 0;
+  /** The first hour of each cluster. */
+  let known: ReadonlyMap<string, number> = new Map();
   let books: Books = { closed: NOTHING_CLOSED, lives: [], stale: [], begun: undefined };
   /** The version of the books that were read. */
   let booksAt: string | undefined;
@@ -181,6 +183,7 @@ export async function workTerm(
       stale = [...books.stale];
     }
     const { due, begun } = hoursToMeter(books.lives, now());
+    known = begun;
     const since = ledger.meteredSince(now());
     running = due.filter(isRunning);
     for (const window of [...changed.splice(0), ...due]) {
@@ -205,8 +208,11 @@ export async function workTerm(
     const isSampled = sampled.delete(keyOf(window));
     try {
       const hasRaw = await hasRawRows(store, window);
-      if (isSampled && hasRaw) await makeRollups(window);
-      if (hasRaw && !isRunning(window) && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
+      const rows = isSampled && hasRaw ? await makeRollups(window) : undefined;
+      // The first scrape of a cluster can touch the hour before, in which nothing was known yet.
+      const isBefore = rows === 0 && window.windowStart < (known.get(window.cluster) ?? -Infinity);
+      const isMetered = hasRaw && !isBefore && !isRunning(window);
+      if (isMetered && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
       facts.settle(window);
       schedule.finish(window, performance.now() - started);
     } catch (error) {
@@ -245,11 +251,13 @@ export async function workTerm(
     return usageRows;
   }
 
-  async function makeRollups(window: WindowOfCluster): Promise<void> {
+  /** Computes the rollups of a window. Returns their number of rows. */
+  async function makeRollups(window: WindowOfCluster): Promise<number> {
     const begun = performance.now();
     const run = { ...window, runId: newRunId(), generation, watermark: samples.watermark, publishedAt: time() };
     const { rows } = await computeWindow(store, run, signal);
     events.onRun({ ...window, kind: "rollup", seconds: secondsSince(begun), rows });
+    return rows;
   }
 
   async function recharge(window: StaleWindow): Promise<void> {

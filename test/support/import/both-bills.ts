@@ -74,10 +74,11 @@ export async function importInto(
             onSend?.(messages);
             return Promise.resolve();
           },
+          watermarks: () => Promise.resolve([]),
         },
         store,
         progress: openProgress(folder, {}),
-        events: { onFacts: () => {}, onReached: () => {} },
+        events: { onFacts: () => {}, onReached: () => {}, onWaiting: () => {} },
         signal: new AbortController().signal,
       },
       span,
