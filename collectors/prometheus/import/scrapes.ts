@@ -1,6 +1,6 @@
 import type { ScrapeOrigin } from "../../../domain/scrape.ts";
 import { dayOf } from "../../../domain/time.ts";
-import { IMPORT_COLLECTOR } from "../origin.ts";
+import { FAILED_IN_PROMETHEUS, IMPORT_COLLECTOR } from "../origin.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import { failureMessages } from "../../exporters/page/reader.ts";
 import {
@@ -33,10 +33,6 @@ export interface ImportedScrape extends HostMessage {
 
 /** Without other scrapes of a target, the interval of a single one. */
 const USUAL_INTERVAL_MILLIS = 30_000;
-const FAILURE = {
-  reason: "refused",
-  detail: "Prometheus could not scrape the exporter: the value of up was 0",
-} as const;
 
 /** The series of one target as one Prometheus has them. */
 interface Known {
@@ -89,7 +85,7 @@ export function createImportedScrapes({ cluster, families, nodeOfPod }: ScrapesO
         const moment = { epoch, sequence, scrapedAtMillis: atMillis, intervalMillis, durationMicros: 0 };
         const messages = isUp
           ? series.messagesAt(moment, values)
-          : failureMessages(target.origins, { ...moment, failure: FAILURE });
+          : failureMessages(target.origins, { ...moment, failure: FAILED_IN_PROMETHEUS });
         if (isUp && messages.length > 0) target.origins = series.origins;
         for (const message of messages) yield { ...message, atMillis };
       }

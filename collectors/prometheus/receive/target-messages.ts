@@ -4,6 +4,7 @@ import { dayOf } from "../../../domain/time.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import { PageError } from "../../exporters/http/page-error.ts";
 import { failureMessages, type PageLimits } from "../../exporters/page/reader.ts";
+import { FAILED_IN_PROMETHEUS } from "../origin.ts";
 import { createTargetSeries, type HostMessage, type NodeOfPod, type TargetSeries } from "../target-series.ts";
 import type { Layout } from "./layout.ts";
 import type { Moment } from "./moment.ts";
@@ -106,7 +107,7 @@ export function createTargetMessages(options: {
     of(moment) {
       const { target, up } = moment;
       if (up === 0) {
-        const failure = { reason: "refused", detail: "up is 0 in Prometheus" } as const;
+        const failure = FAILED_IN_PROMETHEUS;
         return { messages: failed(moment, failure), failure, isNodeUnknown: false };
       }
       const built = builtOf(moment);
