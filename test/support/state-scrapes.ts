@@ -1,5 +1,5 @@
 import { parseExposition } from "../../collectors/exporters/exposition/parse.ts";
-import { collectRuns, type SeriesRuns, type Span } from "../../collectors/prometheus/kube-state/runs.ts";
+import { createOpenRuns, type Run, type SeriesRuns, type Span } from "../../collectors/prometheus/kube-state/runs.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -52,4 +52,11 @@ function asScraped(labels: ReadonlyMap<string, string>, target: Texts): Readonly
     if (value !== "") all.set(Object.hasOwn(target, name) ? `exported_${name}` : name, value);
   }
   return all;
+}
+
+/** Returns the runs of samples in order of time. */
+export function collectRuns(times: ArrayLike<number>, values: ArrayLike<number>, gapMillis: number): readonly Run[] {
+  const runs = createOpenRuns(gapMillis);
+  runs.take({ times, values, count: times.length }, { fromMillis: -Infinity, untilMillis: Infinity });
+  return runs.all();
 }

@@ -1,8 +1,8 @@
 import { DAY_MILLIS } from "../../../domain/time.ts";
-import type { Run, SeriesRuns } from "../kube-state/runs.ts";
+import { createOpenRuns, type OpenRuns, type SeriesRuns } from "../kube-state/runs.ts";
 import type { PrometheusClient } from "../read/client.ts";
 import { queryRange, selectorOf } from "../read/query.ts";
-import type { OnSamples, SampleSource, Span } from "../read/source.ts";
+import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
 import type { Series } from "../target-series.ts";
 
@@ -56,31 +56,4 @@ async function queryDay(
       day,
     );
   }
-}
-
-interface OpenRuns {
-  take(samples: Parameters<OnSamples>[0], span: Span): void;
-  all(): readonly Run[];
-}
-
-function createOpenRuns(gapMillis: number): OpenRuns {
-  const runs: { readonly value: number; readonly fromMillis: number; untilMillis: number }[] = [];
-  let last: (typeof runs)[number] | undefined;
-  let reachedMillis = -Infinity;
-  return {
-    take({ times, values, count }, { fromMillis, untilMillis }) {
-      for (let index = 0; index < count; index++) {
-        const at = times[index]!;
-        // Chunks that overlap have samples twice.
-        if (at < fromMillis || at >= untilMillis || at <= reachedMillis) continue;
-        reachedMillis = at;
-        const value = values[index]!;
-        if (last?.value === value && at - last.untilMillis <= gapMillis) last.untilMillis = at;
-        // NaN is Prometheus' marker of the end of a series.
-        else if (Number.isNaN(value)) last = undefined;
-        else runs.push((last = { value, fromMillis: at, untilMillis: at }));
-      }
-    },
-    all: () => runs,
-  };
 }

@@ -20,23 +20,42 @@ export interface Span {
   readonly untilMillis: number;
 }
 
+/** The runs of a series while its samples are read. */
+export interface OpenRuns {
+  /** Takes samples of a half-open span, in the order of time. Samples outside, and samples that were taken before, are ignored. */
+  take(samples: RunSamples, span: Span): void;
+  all(): readonly Run[];
+}
+
+/** The samples of a series: the first `count` times and values. */
+export interface RunSamples {
+  readonly times: ArrayLike<number>;
+  readonly values: ArrayLike<number>;
+  readonly count: number;
+}
+
 /**
- * Returns the runs of samples in order of time. NaN, which is also Prometheus' staleness marker, ends a run. Two samples that are further
+ * Creates the runs of a series without a sample. NaN, which is also Prometheus' staleness marker, ends a run. Two samples that are further
  * apart than `gapMillis` belong to different runs.
  */
-export function collectRuns(times: ArrayLike<number>, values: ArrayLike<number>, gapMillis: number): readonly Run[] {
-  const runs: Run[] = [];
-  let open: { readonly value: number; readonly fromMillis: number; untilMillis: number } | undefined;
-  for (let index = 0; index < times.length; index++) {
-    const [atMillis, value] = [times[index]!, values[index]!];
-    const continues = open?.value === value && atMillis - open.untilMillis <= gapMillis;
-    if (continues) open!.untilMillis = atMillis;
-    else {
-      if (open !== undefined) runs.push(open);
-      open = Number.isNaN(value) ? undefined : { value, fromMillis: atMillis, untilMillis: atMillis };
-    }
-  }
-  return open === undefined ? runs : [...runs, open];
+export function createOpenRuns(gapMillis: number): OpenRuns {
+  const runs: { readonly value: number; readonly fromMillis: number; untilMillis: number }[] = [];
+  let last: (typeof runs)[number] | undefined;
+  let reachedMillis = -Infinity;
+  return {
+    take({ times, values, count }, { fromMillis, untilMillis }) {
+      for (let index = 0; index < count; index++) {
+        const at = times[index]!;
+        if (at < fromMillis || at >= untilMillis || at <= reachedMillis) continue;
+        reachedMillis = at;
+        const value = values[index]!;
+        if (last?.value === value && at - last.untilMillis <= gapMillis) last.untilMillis = at;
+        else if (Number.isNaN(value)) last = undefined;
+        else runs.push((last = { value, fromMillis: at, untilMillis: at }));
+      }
+    },
+    all: () => runs,
+  };
 }
 
 /** Returns the runs within a span. A run across an end of the span is cut there. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPresence } from "../../../../../collectors/prometheus/kube-state/presence.ts";
-import { collectRuns, runsWithin } from "../../../../../collectors/prometheus/kube-state/runs.ts";
+import { runsWithin } from "../../../../../collectors/prometheus/kube-state/runs.ts";
+import { collectRuns } from "../../../../support/state-scrapes.ts";
 
 describe("runs of samples", () => {
   it("hold equal values without a gap", () => {
