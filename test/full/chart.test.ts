@@ -330,9 +330,10 @@ describe.skipIf(!ready)("the chart", () => {
     expect(egress("EVERYTHING", "gpu-ledger-server")).toEqual([dns, [443], [443]]);
     expect(egress("OPENSHIFT", "gpu-ledger-processor")).toEqual([dns, [9092, 8123]]);
     expect(egress("SMALL_EVERYTHING", "gpu-ledger-small")).toEqual([dns, [9400, 443, 6443], [443]]);
-    const { metricsFrom, serverFrom } = SMALL_EVERYTHING.networkPolicy;
+    const { metricsFrom, serverFrom, remoteWriteFrom } = SMALL_EVERYTHING.networkPolicy;
     expect(policy("EVERYTHING", "gpu-ledger-collector").ingress).toEqual([
       { ports: [{ port: "http" }], from: metricsFrom },
+      { ports: [{ port: 9095 }], from: remoteWriteFrom },
     ]);
     for (const [name, part] of [
       ["EVERYTHING", "gpu-ledger-server"],

@@ -43,6 +43,7 @@ const SWITCHES = {
     enabled: true,
     metricsFrom: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
     serverFrom: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "ingress" } } }],
+    remoteWriteFrom: [{ podSelector: { matchLabels: { "app.kubernetes.io/name": "prometheus" } } }],
     extraEgress: [{ ports: [{ port: 443 }], to: [{ ipBlock: { cidr: "192.0.2.0/24" } }] }],
   },
   prometheusRule: {
@@ -79,7 +80,10 @@ export const EVERYTHING = {
   },
   clickhouse: { url: "https://clickhouse.clickhouse.svc", password: "of-clickhouse" },
   config: {
-    collector: { interval: "15s" },
+    collector: {
+      interval: "15s",
+      remoteWrite: { listen: "0.0.0.0:9095", plainHttp: true, bearerToken: "of-senders" },
+    },
     kubernetes: { labels: ["team"] },
     closing: { day: 5 },
     pricesFile: "prices.yaml",
