@@ -126,6 +126,12 @@ export interface Gang {
 /** The part of a pod's spec that names checkpoints. Only the kind is kept, because the values can be secret. */
 export type CheckpointEvidence = "argument" | "environment" | "mount" | "mark";
 
+/**
+ * The annotation that an import adds to the facts of pods. Its value names the source, and the data that the source lacks:
+ * `Prometheus, without labels`.
+ */
+export const IMPORTED_MARK = "gpu-ledger/imported";
+
 /** A pod that requests a GPU in any regime: the value of `gpu.workloads`. */
 export interface WorkloadFact extends FactOrigin {
   readonly uid: string;

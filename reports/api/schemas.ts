@@ -147,6 +147,10 @@ export const explanationSchema = z
           price: z.string(),
           billingPeriod: z.string(),
           isCorrection: z.boolean(),
+          imported: z
+            .string()
+            .nullable()
+            .describe("The source of the pod's facts if an import made them, and the data that they lack."),
           segment: z
             .object({
               from: time,

@@ -66,6 +66,8 @@ export interface ExplainedLine extends Part {
   /** The month in which the line is booked, and whether the line corrects a closed line. */
   readonly billingPeriod: string;
   readonly isCorrection: boolean;
+  /** The source of the pod's facts if an import made them, and the data that they lack; null if a collector saw the pod. */
+  readonly imported: string | null;
   /** The meter's result; null if the line is of no GPU, or if it was not requested. */
   readonly segment: ExplainedSegment | null;
 }

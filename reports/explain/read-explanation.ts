@@ -1,3 +1,5 @@
+import { IMPORTED_MARK } from "../../domain/workload.ts";
+import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
 import type { CountedGpus } from "../../domain/allocation/usage-hour.ts";
 import { kWhOf } from "../../domain/energy/carbon.ts";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
@@ -201,14 +203,28 @@ async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean
      ORDER BY ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
     { ...asked.parameters, ...highest.parameters },
   );
+  const imported = await readImported(
+    store,
+    rows.map(({ holder }) => holder),
+  );
   return Promise.all(
     rows.map(async (stored) => {
       const { holder, at, run, ...row } = partOf<LineRow>(stored);
       const { gpu } = row;
       const segment = gpu === null || !hasSegments ? null : await readSegment(store, { ...row, gpu, holder, at, run });
-      return { ...row, segment };
+      return { ...row, imported: imported.get(holder) ?? null, segment };
     }),
   );
+}
+
+const IMPORTED = `
+SELECT uid, JSONExtractString(${ofNewestFact("fact")}, 'annotations', '${IMPORTED_MARK}') AS mark
+FROM workload_facts WHERE uid IN {holders:Array(String)} GROUP BY uid HAVING mark != ''`;
+
+/** Reads the marks of the pods whose facts an import made, by UID. */
+async function readImported(store: StoreClient, holders: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.query<{ uid: string; mark: string }>(IMPORTED, { holders: [...new Set(holders)] });
+  return new Map(rows.map(({ uid, mark }) => [uid, mark]));
 }
 
 /** SQL for the run of the meter from which a line was made. For a closed hour it is not the latest run. */

@@ -99,10 +99,12 @@ function lineText(line: ExplainedLine, currency: string): readonly string[] {
       : `, ${namespace}/${pod} has ${share} of it${rawShare === share ? "" : ` (requested: ${rawShare})`}`;
   const correction = line.isCorrection ? `, a correction booked in ${line.billingPeriod}` : "";
   const head = `${where}, ${from} to ${until}${who}: ${state}, ${amountText(line, currency)}${correction}`;
-  if (segment === null) return [head];
+  const imported = line.imported === null ? [] : [`  the pod was imported from ${line.imported}`];
+  if (segment === null) return [head, ...imported];
   const { counted, samples, firstSample, lastSample, coveredMillis, activityPpm, energyCoveredMillis } = segment;
   const length = Date.parse(segment.until) - Date.parse(segment.from);
   const ofGpu = [
+    ...imported,
     ...counted.flatMap(countText),
     ...(energyCoveredMillis === 0
       ? []

@@ -282,7 +282,13 @@ function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode {
           { head: "share", cell: ({ share }) => share },
           { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
           { head: "price", cell: ({ price }) => (price === "" ? "none" : <a href="/prices">{price}</a>) },
-          { head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution },
+          {
+            head: "evidence",
+            cell: ({ attribution, imported }) => {
+              const evidence = EVIDENCE[attribution] ?? attribution;
+              return imported === null ? evidence : `${evidence}; imported from ${imported}`;
+            },
+          },
           { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours) },
           { head: currency, ...moneyColumn(lines, ({ cost }) => cost, currency) },
         ]}

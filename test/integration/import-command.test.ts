@@ -102,6 +102,8 @@ describe.skipIf(!requirePart("prometheus"))("gpu-ledger import prometheus", () =
     // Nothing is known of the hours before and after.
     expect((await sums(FROM - HOUR_MILLIS, FROM)).total.gpuHours).toBe("0");
     expect((await sums(UNTIL, UNTIL + HOUR_MILLIS)).total.gpuHours).toBe("0");
+    const explained = await folder.call(["explain", "--span", `${text(FROM)}/${text(UNTIL)}`, "--where", "team=nlp"]);
+    expect(explained.stdout).toContain("the pod was imported from Prometheus");
     await up.end("SIGTERM");
   }, 240_000);
 });

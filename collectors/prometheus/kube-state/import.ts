@@ -1,3 +1,4 @@
+import { IMPORTED_MARK } from "../../../domain/workload.ts";
 import { FACT_SCHEMA_VERSION } from "../../../domain/messages/fact-message.ts";
 import { BACKFILL_HEADER } from "../../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
@@ -16,7 +17,7 @@ import {
 import type { FactBody } from "../../kubernetes/watcher/fact-registry.ts";
 import { createProjector, type ProjectionOptions } from "../../kubernetes/watcher/projector.ts";
 import { IMPORT_COLLECTOR, IMPORT_EPOCH } from "../origin.ts";
-import { IMPORTED_MARK, lacksImages } from "./imported-pod.ts";
+import { lacksImages } from "./imported-pod.ts";
 import { createLabelReader } from "./label-name.ts";
 import { importedNamespaces } from "./namespaces.ts";
 import { importedNodes } from "./nodes.ts";

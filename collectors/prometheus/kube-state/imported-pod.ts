@@ -1,12 +1,7 @@
+import { IMPORTED_MARK } from "../../../domain/workload.ts";
 import type { ImportedTimes } from "./pod-times.ts";
 import type { MissingData } from "./remarks.ts";
 import type { States } from "./states.ts";
-
-/**
- * The annotation that an import adds to the facts of pods. Its value names the source, and the data that the source lacks:
- * `Prometheus, without labels`.
- */
-export const IMPORTED_MARK = "gpu-ledger/imported";
 
 const WITHOUT_IMAGES = "without images";
 

@@ -1,8 +1,9 @@
+import { IMPORTED_MARK } from "../../../domain/workload.ts";
 import type { KubeCondition } from "../../kubernetes/projection/kube-object.ts";
 import type { PodObject } from "../../kubernetes/projection/pod-object.ts";
 import type { SeenObject } from "../../kubernetes/watcher/projector.ts";
 import { containersAt, statusesAt } from "./containers.ts";
-import { IMPORTED_MARK, type ImportedPod } from "./imported-pod.ts";
+import { type ImportedPod } from "./imported-pod.ts";
 import type { LabelReader } from "./label-name.ts";
 import type { ImportedOwners } from "./owners.ts";
 import type { ResourceReader } from "./resource-name.ts";

@@ -1,10 +1,11 @@
+import { IMPORTED_MARK } from "../../../../../domain/workload.ts";
 import { describe, expect, it } from "vitest";
 import { ownerKinds } from "../../../../../collectors/kubernetes/owners/kinds.ts";
 import { createKnownObjects } from "../../../../../collectors/kubernetes/owners/known-objects.ts";
 import { createFactRegistries } from "../../../../../collectors/kubernetes/watcher/fact-registries.ts";
 import { createProjector } from "../../../../../collectors/kubernetes/watcher/projector.ts";
 import { createKubeStateImport, type ImportedMessage } from "../../../../../collectors/prometheus/kube-state/import.ts";
-import { IMPORTED_MARK } from "../../../../../collectors/prometheus/kube-state/imported-pod.ts";
+
 import type { ClusterFact } from "../../../../../domain/cluster-fact.ts";
 import type { InventoryFact } from "../../../../../domain/inventory.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../../../domain/messages/topics.ts";

@@ -1,5 +1,6 @@
+import { IMPORTED_MARK } from "../../../../../domain/workload.ts";
 import { describe, expect, it } from "vitest";
-import { IMPORTED_MARK } from "../../../../../collectors/prometheus/kube-state/imported-pod.ts";
+
 import type { StateObject } from "../../../../support/kube-state-metrics.ts";
 import { importScrapes, importSeries, scrapesOf, scrapeTime, timeText } from "../../../../support/state-import.ts";
 
