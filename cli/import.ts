@@ -33,6 +33,7 @@ interface Options {
   readonly tenant?: string;
   readonly ca?: string;
   readonly maxLoad: string;
+  readonly ahead: string;
   readonly again?: true;
   readonly dryRun?: true;
   readonly format: "table" | "json";
@@ -66,6 +67,7 @@ export function addImport(program: Command, context: CommandContext): void {
     .option("--tenant <id>", "the tenant, sent as X-Scope-OrgID")
     .option("--ca <file>", "the certificate authorities of the server, in PEM")
     .option("--max-load <part>", "the part of the time in which a request may be under way, such as 0.5", "1")
+    .option("--ahead <messages>", "the most messages that the processors have not stored yet", "100000")
     .option("--again", "begin at the start, although an earlier import was interrupted later")
     .option("--dry-run", "show what the server has, what will be missing, and how long the import will take")
     .addOption(
@@ -112,10 +114,13 @@ async function showPlan(opened: Opened, span: Span, { format }: Options, { stdou
 async function run(
   opened: Opened,
   span: Span,
-  { url, cluster = "", again, match }: Options,
+  { url, cluster = "", ahead, again, match }: Options,
   config: Config,
   { stderr, stdout }: CommandContext,
 ): Promise<void> {
+  const mostBacklog = Number(ahead);
+  if (!Number.isInteger(mostBacklog) || mostBacklog < 1)
+    throw new CommandError(`--ahead ${ahead}: must be a whole number of at least 1`, 2);
   const name = cluster === "" ? config.cluster : cluster;
   const found = opened.survey.found!;
   const store = await openStore(config);
@@ -140,6 +145,7 @@ async function run(
         kube: { cluster: name, projection: projectionOf(config), knownLabels: knownLabelsOf(config) },
         bus,
         store,
+        mostBacklog,
         progress,
         events: view,
         signal: stopping.signal,

@@ -27,6 +27,8 @@ export interface ImportOptions {
   readonly kube: Pick<KubeStateImportOptions, "cluster" | "projection" | "knownLabels">;
   readonly bus: Pick<Bus, "send" | "watermarks">;
   readonly store: StoreClient;
+  /** The most messages on the bus that processors have not stored. */
+  readonly mostBacklog: number;
   readonly progress: Progress;
   readonly events: ImportEvents;
   readonly signal: AbortSignal;
@@ -52,8 +54,6 @@ const PLACE_GAP_MILLIS = 3_600_000;
 /** The most addresses in one regular expression. */
 const MOST_ADDRESSES = 1000;
 
-/** The most messages that processors have not stored, at some kilobytes each. */
-const MOST_BACKLOG = 100_000;
 const WAIT_MILLIS = 2_000;
 const STUCK_MILLIS = 300_000;
 
@@ -136,11 +136,11 @@ export async function importSpan(options: ImportOptions, span: Span): Promise<Im
  * Waits until the processors have stored most messages. The bus removes messages by age and size, whether they are stored or not. Fails if the
  * processors store nothing.
  */
-async function untilStored({ store, bus, events, signal }: ImportOptions): Promise<void> {
+async function untilStored({ store, bus, mostBacklog, events, signal }: ImportOptions): Promise<void> {
   let [least, since] = [Infinity, Date.now()];
   for (;;) {
     const backlog = await readBacklog(store, bus);
-    if (backlog <= MOST_BACKLOG) return;
+    if (backlog <= mostBacklog) return;
     if (backlog < least) [least, since] = [backlog, Date.now()];
     else if (Date.now() - since > STUCK_MILLIS) throw new StuckError(backlog);
     events.onWaiting(backlog);

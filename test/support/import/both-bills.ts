@@ -77,6 +77,7 @@ export async function importInto(
           watermarks: () => Promise.resolve([]),
         },
         store,
+        mostBacklog: 1,
         progress: openProgress(folder, {}),
         events: { onFacts: () => {}, onReached: () => {}, onWaiting: () => {} },
         signal: new AbortController().signal,
