@@ -44,7 +44,7 @@ describe.skipIf(!requirePart("prometheus"))("an import of what a real Prometheus
     const { port } = exporter.address() as AddressInfo;
     prometheus = await startPrometheus({
       configuration: {
-        global: { scrape_interval: "1s", scrape_timeout: "500ms" },
+        global: { scrape_interval: "1s", scrape_timeout: "1s" },
         scrape_configs: [
           {
             job_name: "dcgm",
