@@ -1,7 +1,6 @@
 import { NEVER_EXPORTED } from "../../collectors/prometheus/kube-state/remarks.ts";
 import { named } from "../../collectors/prometheus/import/discover.ts";
 import type { LabeledKind, Survey } from "../../collectors/prometheus/import/survey.ts";
-import type { PrometheusClient } from "../../collectors/prometheus/read/client.ts";
 import type { SampleSource, Span } from "../../collectors/prometheus/read/source.ts";
 import type { Matcher } from "../../collectors/prometheus/read/wire.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
@@ -41,7 +40,6 @@ export async function planOf(
     survey,
     conditions,
   }: {
-    readonly client: PrometheusClient;
     readonly source: SampleSource;
     readonly survey: Survey;
     readonly conditions: readonly Matcher[];
