@@ -276,4 +276,37 @@ describe.skipIf(!requirePart("prometheus"))("an import in trouble", () => {
     expect(scrapesOf(await of("one"))).toHaveLength(120);
     expect(scrapesOf(await of("other"))).toHaveLength(0);
   });
+
+  test("a job that existed for a short time is read", async () => {
+    const { url } = await withPrometheus();
+    await fill(url, {
+      minutes: 600,
+      targetOf: (node) => ({ job: `of-${node}`, instance: `${node}:9400`, node }),
+      outcome: (minute, node) => (node === "gpu-a" || (minute >= 130 && minute < 150) ? "page" : "none"),
+    });
+    const minutes = minutesOf(scrapesOf(await importInto(store, url, spanOf(600))), "gpu-b");
+    expect(minutes).toEqual(Array.from({ length: 40 }, (_, index) => 130 + index / 2));
+  });
+
+  test("an import waits until the processors have stored the messages", async () => {
+    const { url } = await withPrometheus();
+    await fill(url, { minutes: 30 });
+    const own = await createTestDatabase("import_waits");
+    onTestFinished(() => own.close());
+    const backlogs: number[] = [];
+    let storing = Promise.resolve();
+    await importInto(own, url, spanOf(30), {
+      onBus: () => 120,
+      onWaiting(backlog) {
+        backlogs.push(backlog);
+        if (backlogs.length > 1) return;
+        storing = own.command(
+          `INSERT INTO scrapes (cluster, node, target, collector, scraped_at, epoch, sequence, interval_ms, partition, position)
+           VALUES ('demo', 'gpu-a', 'a', 'prometheus-import', now64(3), now64(3), 0, 30000, 0, 119)`,
+        );
+      },
+    });
+    await storing;
+    expect(backlogs).toEqual([120]);
+  });
 });

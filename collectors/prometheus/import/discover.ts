@@ -45,15 +45,16 @@ function escaped(text: string): string {
   return text.replace(/[\\.+*?()|[\]{}^$]/g, "\\$&");
 }
 
-/** Returns the addresses of the targets with some series in a span, sorted. */
-export async function findInstances(
+/** Returns the values of a label that some series have in a span, sorted. Series without the label are not among them. */
+export async function findValues(
   client: PrometheusClient,
+  label: "instance" | "job",
   matchers: readonly Matcher[],
   span: Span,
 ): Promise<readonly string[]> {
   const parameters = { ...boundsOf(span), "match[]": selectorOf(matchers) };
-  const found = await client.get<readonly string[]>("/api/v1/label/instance/values", parameters);
-  return found.filter((instance) => instance !== "").toSorted();
+  const found = await client.get<readonly string[]>(`/api/v1/label/${label}/values`, parameters);
+  return found.filter((value) => value !== "").toSorted();
 }
 
 /** Returns the number of series that matchers find at a time, by job. */

@@ -9,7 +9,7 @@ import type { PrometheusClient } from "../read/client.ts";
 import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
 import { readBacklog, readCollectedMinutes, readWatchedSince } from "./collected.ts";
-import { findFamilies, findInstances, named, ofInstances } from "./discover.ts";
+import { findFamilies, findValues, named, ofInstances } from "./discover.ts";
 import { importFacts } from "./facts.ts";
 import type { Progress } from "./progress.ts";
 import { readRuns } from "./read-runs.ts";
@@ -103,7 +103,7 @@ export async function importSpan(options: ImportOptions, span: Span): Promise<Im
     progress.reach(span.fromMillis);
   }
   const rest = { ...span, fromMillis: progress.reachedMillis ?? span.fromMillis };
-  const matchers = [named([...names.gpu, "up"]), ofJobs([...survey.jobs.keys()]), ...conditions];
+  const matchers = [named([...names.gpu, "up"]), ofJobs(survey.allJobs), ...conditions];
   const places = await readPlaces(options, matchers, span);
   const scrapes = createImportedScrapes({
     cluster: kube.cluster,
@@ -161,7 +161,7 @@ async function readPlaces(
   };
   if (survey.names.all.has("kube_node_info")) await take([named(["kube_node_info"])]);
   if (!survey.names.all.has("kube_pod_info")) return places;
-  const hosts = (await findInstances(client, matchers, span)).map((instance) => instance.replace(/:\d+$/, ""));
+  const hosts = (await findValues(client, "instance", matchers, span)).map((instance) => instance.replace(/:\d+$/, ""));
   const addresses = [...new Set(hosts)];
   for (let first = 0; first < addresses.length; first += MOST_ADDRESSES) {
     const isAt = { ...ofInstances(addresses.slice(first, first + MOST_ADDRESSES)), label: "pod_ip" };

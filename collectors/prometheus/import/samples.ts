@@ -7,7 +7,7 @@ import type { SampleSource, Span } from "../read/source.ts";
 import { SourceError } from "../read/source-error.ts";
 import type { Matcher } from "../read/wire.ts";
 import type { CollectedMinutes } from "./collected.ts";
-import { findInstances, ofInstances } from "./discover.ts";
+import { findValues, ofInstances } from "./discover.ts";
 import { IMPORT_COLLECTOR } from "../origin.ts";
 import type { ImportedScrapes } from "./scrapes.ts";
 import { createWindows, type Windows } from "./windows.ts";
@@ -86,7 +86,7 @@ async function* readWindows(
   for (let at = fromMillis; at < untilMillis;) {
     if (day?.start !== dayOf(at)) {
       const ofDay = { fromMillis: dayOf(at), untilMillis: dayOf(at) + DAY_MILLIS };
-      day = { start: dayOf(at), instances: await findInstances(client, matchers, ofDay) };
+      day = { start: dayOf(at), instances: await findValues(client, "instance", matchers, ofDay) };
     }
     const plan = windowOf(expected, caution, day.instances.length);
     const span = {
@@ -132,13 +132,14 @@ function windowOf(
   return { lengthMillis, batches: Math.max(1, Math.min(instances, bySize === 1 ? 1 : Math.max(bySize, byNames))) };
 }
 
-/** Returns the conditions on the targets of each part. One part has no condition, so that targets without an address are read, too. */
+/** Returns the conditions on the targets of each part. Targets without an address are in the first part. */
 function batches(instances: readonly string[], count: number): readonly (readonly Matcher[])[] {
   if (count <= 1) return [[]];
   const size = Math.ceil(instances.length / count);
-  return Array.from({ length: Math.ceil(instances.length / size) }, (_, index) => [
-    ofInstances(instances.slice(index * size, (index + 1) * size)),
-  ]);
+  return Array.from({ length: Math.ceil(instances.length / size) }, (_, index) => {
+    const ofPart = instances.slice(index * size, (index + 1) * size);
+    return [ofInstances(index === 0 ? ["", ...ofPart] : ofPart)];
+  });
 }
 
 async function sendWindow(

@@ -4,7 +4,7 @@ import type { PrometheusClient } from "../read/client.ts";
 import { queryRange, selectorOf } from "../read/query.ts";
 import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
-import { countSeries, findNames, named, type FoundNames } from "./discover.ts";
+import { countSeries, findNames, findValues, named, type FoundNames } from "./discover.ts";
 import { intervalOf } from "./scrapes.ts";
 import { createWindows } from "./windows.ts";
 
@@ -18,8 +18,10 @@ export interface Survey {
   readonly found: Span | undefined;
   /** The times within the found span at which no GPU has a sample. */
   readonly gaps: readonly Span[];
-  /** The jobs with series of GPUs, and the number of series of each at most. */
+  /** The jobs with series of GPUs at some times of the span, and the number of series of each at most. */
   readonly jobs: ReadonlyMap<string, number>;
+  /** All jobs with series of GPUs at any time of the span. */
+  readonly allJobs: readonly string[];
   readonly targets: readonly SurveyedTarget[];
 }
 
@@ -78,9 +80,10 @@ export async function surveyServer(
     );
     for (const [job, count] of counts) jobs.set(job, Math.max(jobs.get(job) ?? 0, count));
   }
+  const allJobs = await findValues(client, "job", matchers, span);
   const newest = { fromMillis: last - NEWEST_MILLIS, untilMillis: last + 1 };
   const windows = createWindows(newest, NEWEST_MILLIS / USUAL_INTERVAL_MILLIS);
-  await source.read([named([...names.gpu, "up"]), ...conditions, ofJobs([...jobs.keys()])], newest, windows.onSeries);
+  await source.read([named([...names.gpu, "up"]), ...conditions, ofJobs(allJobs)], newest, windows.onSeries);
   const targets = windows.targets();
   const intervals = targets.map(({ replicas: [replica] }) =>
     intervalOf(replica!.window.moments().map(({ atMillis }) => atMillis)),
@@ -95,6 +98,7 @@ export async function surveyServer(
     },
     gaps: gapsBetween(times, step),
     jobs,
+    allJobs,
     targets: targets.flatMap(({ replicas }) => {
       const all = replicas.flatMap(({ window }) => window.series).filter(({ name }) => name !== "up");
       const [one] = all;
@@ -121,7 +125,16 @@ function isUsual(name: string): boolean {
 
 function nothing(names: FoundNames): Survey {
   const none = { series: 0, intervalMillis: USUAL_INTERVAL_MILLIS };
-  return { names, gpu: none, labeled: new Set(), found: undefined, gaps: [], jobs: new Map(), targets: [] };
+  return {
+    names,
+    gpu: none,
+    labeled: new Set(),
+    found: undefined,
+    gaps: [],
+    jobs: new Map(),
+    allJobs: [],
+    targets: [],
+  };
 }
 
 const LABELED: readonly LabeledKind[] = ["pod", "namespace", "node"];
@@ -145,9 +158,9 @@ async function findLabeled(
   return found;
 }
 
-/** Returns the matcher for some jobs. */
+/** Returns the matcher for some jobs, and for series without a job, which a federation can have. */
 export function ofJobs(jobs: readonly string[]): Matcher {
-  return { ...named(jobs), label: "job" };
+  return { ...named(["", ...jobs]), label: "job" };
 }
 
 /** Returns the steps of a span at which a series has samples. Prometheus looks back 5 minutes from each step. */

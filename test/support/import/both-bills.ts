@@ -38,6 +38,10 @@ export interface ImportIntoOptions {
   /** The folder of the progress; by default one that is removed. */
   readonly folder?: string;
   readonly patienceMillis?: number;
+  /** The number of messages on the bus, in one partition. */
+  readonly onBus?: () => number;
+  /** Called while the import waits for the processors. */
+  readonly onWaiting?: (backlog: number) => void;
 }
 
 /** Imports a span of the demo's cluster from a server. `store` has what collectors stored before. */
@@ -45,7 +49,14 @@ export async function importInto(
   store: StoreClient,
   url: string,
   span: Span,
-  { conditions = [], onSend, folder: kept, patienceMillis = 10_000 }: ImportIntoOptions = {},
+  {
+    conditions = [],
+    onSend,
+    folder: kept,
+    patienceMillis = 10_000,
+    onBus = () => 0,
+    onWaiting = () => {},
+  }: ImportIntoOptions = {},
 ): Promise<ImportedMessages> {
   const folder = kept ?? mkdtempSync(join(tmpdir(), "gpu-ledger-import-"));
   const client = createPrometheusClient({
@@ -74,12 +85,12 @@ export async function importInto(
             onSend?.(messages);
             return Promise.resolve();
           },
-          watermarks: () => Promise.resolve([]),
+          watermarks: (topic) => Promise.resolve([{ topic, partition: 0, low: 0, high: onBus() }]),
         },
         store,
         mostBacklog: 1,
         progress: openProgress(folder, {}),
-        events: { onFacts: () => {}, onReached: () => {}, onWaiting: () => {} },
+        events: { onFacts: () => {}, onReached: () => {}, onWaiting },
         signal: new AbortController().signal,
       },
       span,
