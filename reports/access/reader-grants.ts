@@ -88,6 +88,8 @@ export const READER_GRANTS: readonly ReaderGrant[] = [
   "quota_history",
   "runs",
   "scrapes",
+  "serving_samples",
+  "serving_scrapes",
   "statements",
   "usage_hours",
   "usage_hours_published",

@@ -61,6 +61,8 @@ export const BACKED_UP: readonly BackedUpTable[] = [
 export const LEFT_OUT: readonly LeftOutTable[] = [
   { name: "scrapes", why: "raw; it expires after `store.rawDays`" },
   { name: "gpu_samples", why: "raw; it expires after `store.rawDays`" },
+  { name: "serving_scrapes", why: "raw; it expires after `store.rawDays`" },
+  { name: "serving_samples", why: "raw; it expires after `store.rawDays`" },
   { name: "gpu_5m", why: "it expires after `store.fiveMinuteDays`; its hours are backed up" },
   { name: "meter_plan", why: "temporary data of the meter" },
   { name: "breaches", why: "found again when the hour is charged again" },

@@ -6,6 +6,7 @@ import { ROLLUP_TYPES } from "./rollups.ts";
 import { RUN_ID } from "./runs.ts";
 import { SAMPLE_TYPES } from "./samples.ts";
 import { SCRAPE_COLUMNS } from "./scrapes.ts";
+import { SERVING_SAMPLE_COLUMNS, SERVING_SCRAPE_COLUMNS } from "./serving.ts";
 import type { Column } from "./table.ts";
 import { USAGE_COLUMNS } from "./usage.ts";
 
@@ -31,6 +32,14 @@ function sumsOf(...kinds: readonly ChargeColumn["sums"][]): ColumnTypes {
 export const TABLES: Readonly<Record<string, { readonly row: string; readonly columns: ColumnTypes }>> = {
   scrapes: { row: "an attempt of a collector to read a page, failed ones too", columns: typesOf(SCRAPE_COLUMNS) },
   gpu_samples: { row: "a GPU, an instance or a sharing pod in one scrape", columns: SAMPLE_TYPES },
+  serving_scrapes: {
+    row: "an attempt of a collector to read an engine's or a gateway's page, failed ones too",
+    columns: typesOf(SERVING_SCRAPE_COLUMNS),
+  },
+  serving_samples: {
+    row: "a model, part or tenant of an engine's or a gateway's page in one scrape",
+    columns: typesOf(SERVING_SAMPLE_COLUMNS),
+  },
   gpu_5m: { row: "five minutes of a device under one holder", columns: { run_id: "UUID", ...ROLLUP_TYPES } },
   gpu_hours: { row: "an hour of a device under one holder", columns: { run_id: "UUID", ...ROLLUP_TYPES } },
   workload_facts: { row: "a state of a pod", columns: typesOf(FACT_COLUMNS.workload_facts) },

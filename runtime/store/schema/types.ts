@@ -145,6 +145,14 @@ export const wideUint64: ColumnType<bigint> = {
   canonical: asText,
 };
 
+/** A whole number from 0 on, or none. */
+export const nullableUint64: ColumnType<number> = {
+  ...uint64,
+  sql: "Nullable(UInt64)",
+  block: (name) => numberColumn(name, "Nullable(UInt64)", 8),
+  parse: (field) => (field as number | null) ?? undefined,
+};
+
 /** A safe integer. */
 export const int64: ColumnType<number> = { ...uint64, sql: "Int64", block: (name) => numberColumn(name, "Int64", 8) };
 
