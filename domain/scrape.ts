@@ -28,7 +28,9 @@ export type LineDrop =
   | "duplicate-series"
   | "not-a-gpu"
   | "no-device"
-  | "no-host";
+  | "no-host"
+  | "email-tenant"
+  | "tenant-limit";
 
 /** The fields of every scrape attempt of one target, whether it succeeded or not. */
 export interface ScrapeOrigin {
@@ -48,8 +50,8 @@ export interface ScrapeShape {
   readonly devices: readonly Device[];
 }
 
-/** One scrape attempt: the value of a message on `gpu.samples`. */
-export interface Scrape extends ScrapeOrigin {
+/** The time of a scrape attempt, its outcome and its values. */
+export interface ScrapeAttempt {
   /** When the scraping of this target began, milliseconds since the epoch. */
   readonly epoch: number;
   /** The number of earlier attempts in this epoch. Gaps show losses. */
@@ -62,9 +64,13 @@ export interface Scrape extends ScrapeOrigin {
   readonly failure?: { readonly reason: ScrapeFailure; readonly detail: string };
   /** The number of lines and values that were dropped, by reason. */
   readonly dropped: Readonly<Partial<Record<LineDrop, number>>>;
-  readonly shape: ScrapeShape;
-  /** The values row by row, `devices.length × columns.length`. NaN if the exporter gave no value. */
+  /** The values row by row, rows × columns. NaN if the page has no value. */
   readonly values: Float64Array;
+}
+
+/** One scrape attempt of a GPU exporter: the value of a message on `gpu.samples`. */
+export interface Scrape extends ScrapeOrigin, ScrapeAttempt {
+  readonly shape: ScrapeShape;
 }
 
 /** The shape of a scrape without a device. */

@@ -6,7 +6,9 @@ import type { ExpositionSample, FamilyMeta } from "../exporters/exposition/parse
 import { planSteps } from "../exporters/fold/plan.ts";
 import { run, type Program } from "../exporters/fold/program.ts";
 import { NODE_LABELS } from "../exporters/fold/row.ts";
-import { createTally, hostsOf, PAGE_LIMITS, type PageLimits } from "../exporters/page/reader.ts";
+import { hostsOf } from "../exporters/page/gpu-pages.ts";
+import { createTally } from "../exporters/page/full.ts";
+import { PAGE_LIMITS, type PageLimits } from "../exporters/page/kind.ts";
 import type { Template } from "../exporters/page/templates.ts";
 
 /** A series as a Prometheus has it: the labels of the exporter, with the labels that Prometheus added for the target. */
@@ -130,7 +132,7 @@ export function createTargetSeries(options: TargetSeriesOptions): TargetSeries {
       const { program, hosts, series, dropped: planned } = findPlan(values);
       if (hosts.length === 0) return [];
       if (raw.length < series.length) raw = new Float64Array(series.length * 2);
-      if (cells.length < program.cellCount) cells = new Float64Array(program.cellCount * 2);
+      if (cells.length < program.allCells) cells = new Float64Array(program.allCells * 2);
       for (let number = 0; number < series.length; number++) raw[number] = values[series[number]!]!;
       const dropped = createTally(planned);
       run(program, raw, cells, (number, reason) => {

@@ -1,4 +1,4 @@
-import type { Scrape, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
+import type { Scrape, ScrapeAttempt, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
 import type { Shape } from "./shape.ts";
 import { eventShape, stableShape } from "./scrape-shapes.ts";
 import { LAST_MILLIS } from "./shapes.ts";
@@ -43,11 +43,8 @@ export function encodeStable(
   return utf8.encode(`${head.slice(0, -1)},"devices":[${devices.join(",")}]}`);
 }
 
-/** The fields that differ between scrapes. */
-export type ScrapeMoment = Pick<
-  Scrape,
-  "epoch" | "sequence" | "scrapedAtMillis" | "intervalMillis" | "durationMicros" | "failure" | "dropped"
->;
+/** The fields that differ between scrapes, without the values. */
+export type ScrapeMoment = Omit<ScrapeAttempt, "values">;
 
 /** Encodes the message of one scrape. Returns a new buffer that belongs to the caller. `values` is copied. */
 export function encodeScrape(stable: Uint8Array, moment: ScrapeMoment, values: Float64Array): Uint8Array {
@@ -79,16 +76,41 @@ function eventBytes({ failure, dropped }: ScrapeMoment): Uint8Array {
   return utf8.encode(JSON.stringify({ failure, dropped }));
 }
 
-type Stable = ScrapeOrigin & ScrapeShape;
-
 /** A decoder for the messages of one consumer. It caches the stable parts of a limited number of targets. */
-export interface ScrapeDecoder {
+export interface MessageDecoder<Message> {
   /** Decodes a scrape. If the bytes are not one, returns the error as a sentence. Never throws. */
-  decode(bytes: Uint8Array): Scrape | { readonly invalid: string };
+  decode(bytes: Uint8Array): Message | { readonly invalid: string };
 }
 
-/** Creates a decoder that caches the stable parts of at most `targets` targets. */
-export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
+/** A decoder for the messages of GPU exporters. */
+export type ScrapeDecoder = MessageDecoder<Scrape>;
+
+/** Creates a decoder for the messages of GPU exporters that caches the stable parts of at most `targets` targets. */
+export function createScrapeDecoder(targets?: number): ScrapeDecoder {
+  return createMessageDecoder<ScrapeOrigin & ScrapeShape, Scrape>({
+    shape: stableShape,
+    rowsOf: ({ devices }) => devices.length,
+    messageOf: (stable, attempt) => ({
+      cluster: stable.cluster,
+      node: stable.node,
+      target: stable.target,
+      collector: stable.collector,
+      ...attempt,
+      shape: stable,
+    }),
+    targets,
+  });
+}
+
+/** Creates a decoder for messages of this format with a stable part of the given shape. */
+export function createMessageDecoder<Stable extends { readonly columns: readonly string[] }, Message>(options: {
+  readonly shape: Shape;
+  readonly rowsOf: (stable: Stable) => number;
+  readonly messageOf: (stable: Stable, attempt: ScrapeAttempt) => Message;
+  /** The most targets whose stable parts are cached. */
+  readonly targets?: number | undefined;
+}): MessageDecoder<Message> {
+  const { shape, rowsOf, messageOf, targets = 20_000 } = options;
   const known = new Map<string, { readonly bytes: Uint8Array; readonly stable: Stable }>();
 
   function decodeStable(bytes: Uint8Array): Stable {
@@ -96,7 +118,7 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
     const hit = known.get(key);
     if (hit !== undefined && Buffer.compare(hit.bytes, bytes) === 0) return hit.stable;
     const stable = JSON.parse(text.decode(bytes)) as Stable;
-    hold(stableShape, stable);
+    hold(shape, stable);
     if (known.size >= targets) known.clear();
     known.set(key, { bytes: new Uint8Array(bytes), stable });
     return stable;
@@ -121,26 +143,22 @@ export function createScrapeDecoder(targets = 20_000): ScrapeDecoder {
       }
       try {
         const stable = decodeStable(bytes.subarray(stableStart, stableStart + stableLength));
-        if (stable.columns.length * stable.devices.length !== count) {
-          return { invalid: `${count} values for ${stable.devices.length} rows of ${stable.columns.length} columns` };
+        const rows = rowsOf(stable);
+        if (stable.columns.length * rows !== count) {
+          return { invalid: `${count} values for ${rows} rows of ${stable.columns.length} columns` };
         }
         const values = new Float64Array(count);
         new Uint8Array(values.buffer).set(bytes.subarray(HEADER_BYTES, stableStart));
         const event = eventLength === 0 ? { dropped: {} } : decodeEvent(bytes.subarray(bytes.length - eventLength));
-        return {
-          cluster: stable.cluster,
-          node: stable.node,
-          target: stable.target,
-          collector: stable.collector,
+        return messageOf(stable, {
           epoch,
           sequence,
           scrapedAtMillis,
           intervalMillis: view.getUint32(12, true),
           durationMicros: view.getUint32(16, true),
           ...event,
-          shape: stable,
           values,
-        };
+        });
       } catch (error) {
         return { invalid: error instanceof Error ? error.message : String(error) };
       }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { createPageReader, type PageLimits } from "../../collectors/exporters/page/reader.ts";
+import type { PageLimits } from "../../collectors/exporters/page/kind.ts";
+import { createPageReader } from "../../collectors/exporters/page/reader.ts";
 import { createTemplates } from "../../collectors/exporters/page/templates.ts";
 import { hostilePages, type HostilePage } from "../support/hostile-pages.ts";
 

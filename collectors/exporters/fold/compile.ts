@@ -39,19 +39,17 @@ export function* compile(
     }
   }
   const cellOf = (row: Row, column: string): number => rowOf.get(row)! * columns.length + columnOf.get(column)!;
-  return assemble(
-    rows.length * columns.length,
-    instructions,
-    [...ambiguous.values()].map(({ numbers, hint }) => ({ numbers: Int32Array.from(numbers).sort(), hint })),
-    copies.map(({ column, from, to }) => ({ from: cellOf(from, column), to: cellOf(to, column) })),
-    rows.flatMap((row) =>
+  return assemble(rows.length * columns.length, instructions, {
+    ambiguous: [...ambiguous.values()].map(({ numbers, hint }) => ({ numbers: Int32Array.from(numbers).sort(), hint })),
+    copies: copies.map(({ column, from, to }) => ({ from: cellOf(from, column), to: cellOf(to, column) })),
+    latest: rows.flatMap((row) =>
       [...row.codes].map(([column, codes]) => ({
         cell: cellOf(row, column),
         numbers: codes.map(({ index }) => index),
         codes: codes.map(({ code }) => code),
       })),
     ),
-  );
+  });
 }
 
 function secondsPerUnit(help: string): number {

@@ -39,7 +39,7 @@ export interface PlanLimits {
 }
 
 /** The most cells of all rows and columns. A page whose every series has its own column would fill the memory. */
-const MOST_CELLS = 4_000_000;
+export const MOST_CELLS = 4_000_000;
 const MOST_COLUMNS = 10_000;
 const SERIES_OF_STEP = 64;
 

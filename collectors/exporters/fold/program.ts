@@ -8,6 +8,8 @@ import type { Reading } from "../../../domain/dialect/dialect.ts";
 export interface Program {
   /** The number of values in the finished message: rows × columns. */
   readonly cellCount: number;
+  /** The number of cells that the program fills. Cells from `cellCount` on have values that are folded into others. */
+  readonly allCells: number;
   /** The cell of each number, or -1 if it is dropped. */
   readonly cells: Int32Array;
   readonly factors: Float64Array;
@@ -25,7 +27,22 @@ export interface Program {
     readonly numbers: readonly number[];
     readonly codes: readonly number[];
   }[];
+  readonly folds: Folds;
+  /** From this value on, a number can be DCGM's marker for a missing value. Infinite for programs without such markers. */
+  readonly leastSentinel: number;
 }
+
+/** The steps that fold cells into others, in order. A missing value makes the result missing. */
+export interface Folds {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  readonly ways: Uint8Array;
+}
+
+/** The way in which a cell is folded into another one. */
+export const FOLD = { copy: 0, add: 1, largest: 2 } as const;
+
+const NO_FOLDS: Folds = { from: new Int32Array(0), to: new Int32Array(0), ways: new Uint8Array(0) };
 
 /** The instruction for one number of a program. */
 export interface Instruction {
@@ -38,21 +55,23 @@ export interface Instruction {
 export function assemble(
   cellCount: number,
   instructions: readonly (Instruction | undefined)[],
-  ambiguous: Program["ambiguous"],
-  copies: Program["copies"],
-  latest: Program["latest"],
+  more: Partial<Pick<Program, "ambiguous" | "copies" | "latest" | "folds" | "leastSentinel" | "allCells">>,
 ): Program {
   const count = instructions.length;
   const program = {
     cellCount,
+    allCells: cellCount,
     cells: new Int32Array(count).fill(-1),
     factors: new Float64Array(count).fill(1),
     least: new Float64Array(count),
     most: new Float64Array(count),
     zeroUnsupported: new Uint8Array(count),
-    ambiguous,
-    copies,
-    latest,
+    ambiguous: [],
+    copies: [],
+    latest: [],
+    folds: NO_FOLDS,
+    leastSentinel: LEAST_SENTINEL,
+    ...more,
   };
   instructions.forEach((instruction, index) => {
     if (instruction === undefined) return;
@@ -69,11 +88,15 @@ export function assemble(
 export function sameProgram(a: Program, b: Program): boolean {
   return (
     a.cellCount === b.cellCount &&
+    a.leastSentinel === b.leastSentinel &&
     sameNumbers(a.cells, b.cells) &&
     sameNumbers(a.factors, b.factors) &&
     sameNumbers(a.least, b.least) &&
     sameNumbers(a.most, b.most) &&
     sameNumbers(a.zeroUnsupported, b.zeroUnsupported) &&
+    sameNumbers(a.folds.from, b.folds.from) &&
+    sameNumbers(a.folds.to, b.folds.to) &&
+    sameNumbers(a.folds.ways, b.folds.ways) &&
     JSON.stringify([a.copies, a.latest]) === JSON.stringify([b.copies, b.latest]) &&
     a.ambiguous.length === b.ambiguous.length &&
     a.ambiguous.every((group, i) => {
@@ -100,15 +123,15 @@ const OVERSHOOT = 1.01;
  * This is the hot path, with 200 numbers per page. It creates no object.
  */
 export function run(program: Program, raw: Float64Array, out: Float64Array, onDrop: OnDrop): void {
-  const { cells, factors, least, most, zeroUnsupported } = program;
+  const { cells, factors, least, most, zeroUnsupported, leastSentinel } = program;
   if (program.ambiguous.length > 0) resolveUnits(program, raw);
-  out.fill(Number.NaN, 0, program.cellCount);
+  out.fill(Number.NaN, 0, program.allCells);
   for (let i = 0; i < cells.length; i++) {
     const cell = cells[i]!;
     if (cell < 0) continue;
     const given = raw[i]!;
     // All sentinels are above this bound. Most values are below it, and NaN is not below.
-    if (!(given < LEAST_SENTINEL)) {
+    if (!(given < leastSentinel)) {
       if (Number.isNaN(given) || given === Number.POSITIVE_INFINITY) {
         onDrop(i, "not-a-number");
         continue;
@@ -143,6 +166,16 @@ export function run(program: Program, raw: Float64Array, out: Float64Array, onDr
     }
   }
   for (const { from, to } of program.copies) out[to] = out[from]!;
+  fold(program.folds, out);
+}
+
+function fold({ from, to, ways }: Folds, out: Float64Array): void {
+  for (let i = 0; i < from.length; i++) {
+    const value = out[from[i]!]!;
+    const at = to[i]!;
+    const way = ways[i]!;
+    out[at] = way === FOLD.copy ? value : way === FOLD.add ? out[at]! + value : Math.max(out[at]!, value);
+  }
 }
 
 const LEAST_SENTINEL = 2147483632;

@@ -151,5 +151,5 @@ function letGo<Value>(known: Used<Value>[], used: Used<Value>): boolean {
 }
 
 function programBytes(program: Program): number {
-  return program.cells.length * (4 + 8 + 8 + 8 + 1);
+  return program.cells.length * (4 + 8 + 8 + 8 + 1) + program.folds.from.length * (4 + 4 + 1);
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { LoopClock } from "../../exporters/loop.ts";
 import type { SampleSink } from "../../exporters/collector.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
-import type { PageLimits } from "../../exporters/page/reader.ts";
+import type { PageLimits } from "../../exporters/page/kind.ts";
 import { clearBatch, createBatch, type SampleDrop } from "./batch.ts";
 import { createKnownSeriesTable } from "./known-series.ts";
 import { createMomentHold } from "./moment-hold.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPageReader, type PageLimits, type PageReading } from "../../../../collectors/exporters/page/reader.ts";
+import type { PageLimits } from "../../../../collectors/exporters/page/kind.ts";
+import { createPageReader, type PageReading } from "../../../../collectors/exporters/page/reader.ts";
 import { createTemplates } from "../../../../collectors/exporters/page/templates.ts";
 import { dcgmPage } from "../../../support/dcgm-page.ts";
 import { rounds } from "../../../support/rounds.ts";
