@@ -37,7 +37,11 @@ export const SERVING_METRICS: readonly ServingMetric[] = [
   counter("cached_device_tokens", "tokens", "prompt tokens from the cache in GPU memory"),
   counter("cached_host_tokens", "tokens", "prompt tokens from the cache in host memory"),
   counter("cached_external_tokens", "tokens", "prompt tokens from storage or from another engine"),
-  counter("cached_tokens", "tokens", "prompt tokens from any cache, if the page does not name which one"),
+  counter(
+    "cached_tokens",
+    "tokens",
+    "prompt tokens from a cache that the page does not name; never counted in the three columns before",
+  ),
   counter("recomputed_tokens", "tokens", "tokens that were computed again, after a preemption"),
   counter("generation_tokens", "tokens", "generated tokens"),
   counter("requests", "requests", "finished requests, whatever their end"),

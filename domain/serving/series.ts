@@ -6,6 +6,8 @@ export type ServingKind = "engine" | "frontend" | "gateway";
 
 /** The identity of a row of an engine's or a gateway's page. The pod is the identity of the page itself. */
 export interface ServingSeries {
+  /** The program that the row is of, in our own name: `vllm`, `litellm`. A page can have rows of several programs. */
+  readonly exporter: string;
   readonly kind: ServingKind;
   /** The model's name as the page has it; empty if the page names no model. */
   readonly model: string;
