@@ -4,34 +4,42 @@ import { createConnections } from "../collectors/exporters/http/connections.ts";
 import { createAuthorization } from "../collectors/exporters/http/credentials.ts";
 import { fetchPage } from "../collectors/exporters/http/fetch-page.ts";
 import { createReceiveBuffers } from "../collectors/exporters/http/receive-buffers.ts";
-import { inspectPage, type Inspection } from "../collectors/exporters/inspect.ts";
+import { inspectPage, type Inspection, type Uninspected } from "../collectors/exporters/inspect.ts";
+import { inspectServingPage, type ServingInspection } from "../collectors/exporters/serving/inspect.ts";
+import { TENANT_RULES } from "../collectors/exporters/serving/tenants.ts";
 import { nodeOf, toUrl } from "../collectors/exporters/targets/target.ts";
 import { inspectObjects } from "../collectors/kubernetes/inspect.ts";
 import { looksLikeObjects } from "../collectors/kubernetes/manifest.ts";
 import { gpuKey } from "../domain/device.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { renderObjects } from "./inspect-kubernetes.ts";
-import { readable, renderTable } from "./table.ts";
+import { renderServing } from "./inspect-serving.ts";
+import { counted, readable, renderTable } from "./table.ts";
 
 interface InspectOptions {
   readonly format: string;
+  readonly tenant?: string;
   readonly bearerTokenFile?: string;
   readonly insecureSkipVerify?: boolean;
   readonly timeout: string;
 }
 
 /**
- * Adds `gpu-ledger inspect URL|FILE`: what a collector reads from an exporter's page or from Kubernetes objects, and what it leaves out,
- * with reasons.
+ * Adds `gpu-ledger inspect URL|FILE`: what a collector reads from the page of an exporter, an inference engine or a gateway, or from
+ * Kubernetes objects, and what it leaves out, with reasons.
  */
 export function addInspect(program: Command, context: CommandContext): void {
   program
     .command("inspect")
     .description(
-      "show the values read from an exporter's page or from Kubernetes YAML or JSON, and the ignored parts with reasons",
+      "show the values read from the page of an exporter, an inference engine or a gateway, or from Kubernetes YAML or JSON, and the ignored parts with reasons",
     )
     .argument("<url-or-file>", "an exporter's address, a saved page or manifest, or - for standard input")
     .option("--format <format>", "table or json", "table")
+    .option(
+      "--tenant <labels>",
+      "the labels with the tenant of a gateway, separated by commas, as in the key tenant of a job",
+    )
     .option("--bearer-token-file <path>", "a file with a bearer token")
     .option("--insecure-skip-verify", "trust any certificate")
     .option("--timeout <seconds>", "the longest wait for a page", "10")
@@ -39,18 +47,23 @@ export function addInspect(program: Command, context: CommandContext): void {
       if (options.format !== "table" && options.format !== "json") {
         throw new CommandError(`--format ${options.format}: must be table or json`, 2);
       }
+      const show = (found: object, table: () => string): void => {
+        const text = options.format === "json" ? JSON.stringify({ source, ...found }, null, 2) : readable(table());
+        context.stdout.write(`${text}\n`);
+      };
       const { page, complete, url } = await readSource(source, options, context);
       if (url === undefined && looksLikeObjects(page.toString("utf8", 0, 65_536))) {
         const objects = inspectObjects(page.toString("utf8"));
-        const shown =
-          options.format === "json"
-            ? JSON.stringify({ source, ...objects }, null, 2)
-            : readable(renderObjects(objects));
-        context.stdout.write(`${shown}\n`);
+        show(objects, () => renderObjects(objects));
         return;
       }
       const inspection = inspectPage(page, complete);
-      if ("reason" in inspection) throw new CommandError(`${source}: ${inspection.reason}: ${inspection.detail}`);
+      if ("reason" in inspection) {
+        const serving = inspection.reason === "foreign-page" ? inspectServing(page, complete, options) : inspection;
+        if ("reason" in serving) throw new CommandError(`${source}: ${inspection.reason}: ${inspection.detail}`);
+        show(serving, () => renderServing(serving));
+        return;
+      }
       const node =
         url === undefined
           ? undefined
@@ -58,14 +71,14 @@ export function addInspect(program: Command, context: CommandContext): void {
               { url, labels: {} },
               inspection.devices.map((d) => d.device),
             );
-      const text =
-        options.format === "json"
-          ? JSON.stringify({ source, ...(node === undefined ? {} : { node }), ...inspection }, null, 2)
-          : readable(render(inspection, node));
-      context.stdout.write(`${text}\n`);
+      show({ ...(node === undefined ? {} : { node }), ...inspection }, () => render(inspection, node));
       if (inspection.devices.length === 0)
         throw new CommandError(`${source}: the page has no GPU: it may not be the page of a GPU exporter`);
     });
+}
+
+function inspectServing(page: Buffer, complete: boolean, { tenant }: InspectOptions): ServingInspection | Uninspected {
+  return inspectServingPage(page, complete, { ...TENANT_RULES, labels: tenant?.split(",") });
 }
 
 interface Source {
@@ -118,7 +131,7 @@ const MOST_DROPS = 50;
 
 function render({ exporter, samples, devices, drops }: Inspection, node: string | undefined): string {
   const sections = [
-    `${exporter === "" ? "no known exporter" : exporter}${node === undefined ? "" : ` on ${node}`}: ${count(samples, "sample")}, ${count(devices.length, "device")}, ${count(drops.length, "line")} left out`,
+    `${exporter === "" ? "no known exporter" : exporter}${node === undefined ? "" : ` on ${node}`}: ${counted(samples, "sample")}, ${counted(devices.length, "device")}, ${counted(drops.length, "line")} left out`,
   ];
   if (devices.length > 0) {
     const rows = devices.map(({ device, values }) => [
@@ -155,10 +168,6 @@ function render({ exporter, samples, devices, drops }: Inspection, node: string 
     sections.push(`left out:\n${renderTable(["line", "reason", "series", "why"], rows)}${more}`);
   }
   return sections.join("\n\n");
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function format(value: number | undefined): string {

@@ -26,7 +26,8 @@ const device = object<Device>({
   repeatsDevice: optional(mark),
 });
 
-const distinctTexts: Shape = (value, path) =>
+/** The shape of a list of different texts. */
+export const distinctTexts: Shape = (value, path) =>
   listOf(text)(value, path) ??
   (new Set(value as string[]).size === (value as string[]).length ? undefined : `${path} has a name twice`);
 

@@ -93,6 +93,26 @@ describe("gpu-ledger inspect", () => {
     expect(stderr).toMatch(/^gpu-ledger: .*: refused: .*ECONNREFUSED.*\n$/);
   });
 
+  it("shows the rows of an engine's page, and the reason for each line without a row", async () => {
+    const page = readFileSync("test/fixtures/pages/serving/vllm-0.9.prom", "utf8");
+    const { code, stdout } = await folder.call(["inspect", "-"], page);
+    expect(code).toBe(0);
+    expect(stdout).toContain("vllm: 37 samples, 1 row, 17 lines used, 20 not used, 0 dropped");
+    expect(stdout).toMatch(/^generation_tokens +4096$/m);
+    expect(stdout).toMatch(/^ +1 +vllm:iteration_tokens_total_sum +it is a histogram/m);
+    const json = await folder.call(["inspect", "-", "--format", "json"], page);
+    const { rows, used, unused } = JSON.parse(json.stdout) as Record<"rows" | "used" | "unused", readonly unknown[]>;
+    expect([rows.length, used.length, unused.length]).toEqual([1, 17, 20]);
+  });
+
+  it("shows a gateway's tenants by the given labels", async () => {
+    const page = 'litellm_requests_metric_total{model="m",team="t",customer="acme"} 3\n';
+    const shown = async (...options: string[]): Promise<string> =>
+      (await folder.call(["inspect", "-", ...options], page)).stdout;
+    expect(await shown()).toMatch(/ t +1$/m);
+    expect(await shown("--tenant", "customer,team")).toMatch(/ acme +1$/m);
+  });
+
   it.each([
     ["a text", "# A README\n\nIt has much text.\n", "the page has no GPU: it may not be the page of a GPU exporter"],
     ["nothing", "", "the page has no GPU: it may not be the page of a GPU exporter"],
