@@ -7,7 +7,7 @@ import type { RefusedPod } from "../collectors/exporters/targets/target.ts";
 import { SAMPLES_TOPIC } from "../domain/messages/topics.ts";
 import type { LineDrop } from "../domain/scrape.ts";
 import { openBus } from "../runtime/bus/open.ts";
-import { createSpoolingSender, type DropReason } from "../runtime/bus/spool.ts";
+import type { DropReason } from "../runtime/bus/spool.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import { BusError, type Bus } from "../runtime/bus/bus.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -19,21 +19,20 @@ import { createRate } from "../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { createLackingCounters } from "./lacking-counters.ts";
 import { startRemoteWrite } from "./remote-write.ts";
-import { sendLeftSpools, spoolFolder, type Shard } from "./left-spools.ts";
+import { sendLeftSpools, type Shard } from "./left-spools.ts";
 import type { CollectorStatus, Role } from "./role.ts";
+import { createScrapeSenders } from "./scrape-senders.ts";
 import { startWatchers } from "./watchers.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const MOST_FAILING = 10;
 const REFUSALS: readonly RefusedPod["reason"][] = ["namespace", "address", "port", "path"];
-/** The number of refused pods in the log. Anyone who may create pods can give many of them an exporter's labels. */
+/** The number of refused pods in the log. Anyone who may create pods can give many of them the labels of a target. */
 const MOST_REFUSED = 10;
-/** The wait before a sync to disk. One sync costs as much as 40 messages. Half of the shortest interval does not harm freshness. */
-const LINGER_MILLIS = 500;
-const DRAIN_MILLIS = 3_000;
 const DECLARE_AGAIN_MILLIS = 5_000;
 /** The interval of the check for missing counters. Counter files change with releases of the exporter. */
 const LACKING_EVERY_MILLIS = 30_000;
+const SERVING_ROWS_MILLIS = 5_000;
 const SAMPLE_MILLIS = 1_000;
 const REMOTE_WRITE_SAMPLE_MILLIS = 5_000;
 
@@ -54,21 +53,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
   const onDropped = (count: number, reason: DropReason): void => metrics.messagesDropped.inc({ reason }, count);
   const left = { data: config.data, shard, bus, maxBytes: config.bus.spool, onDropped, logger };
   lifecycle.add("spools that were left", sendLeftSpools(left));
-  const sender = createSpoolingSender({
-    bus,
-    topic: SAMPLES_TOPIC,
-    folder: spoolFolder(config.data, shard, SAMPLES_TOPIC),
-    maxBytes: config.bus.spool,
-    lingerMillis: LINGER_MILLIS,
-    onDropped,
-    logger,
-  });
-  lifecycle.add("spool", {
-    async stop() {
-      await sender.drain(DRAIN_MILLIS);
-      await sender.close();
-    },
-  });
+  const senders = lifecycle.add("spools", createScrapeSenders(left));
   const totals = { values: 0, dropped: {} as Partial<Record<LineDrop, number>> };
   const collector = startCollector({
     name: config.collector.name,
@@ -77,7 +62,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     shard,
     templateBytes: config.collector.templates,
     limits: { series: config.collector.seriesLimit, devices: config.collector.deviceLimit },
-    sink: (message) => sender.send([message]),
+    sink: senders.send,
     events: createEvents(metrics, totals, logger),
     startTrace: (target) => telemetry.startScrape(target),
     clock: machineClock,
@@ -91,7 +76,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
           config,
           remote,
           shard,
-          sink: (message) => sender.send([message]),
+          sink: (message) => senders.send(SAMPLES_TOPIC, message),
           metrics,
           onValues: (count) => (totals.values += count),
           logger,
@@ -106,7 +91,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
   let last = { sent: 0, errors: 0, refused: 0 };
   const sample = (): void => {
     rate.observe(totals.values, Date.now());
-    const { queuedMessages, queuedBytes, sent, errors } = sender.stats();
+    const { queuedMessages, queuedBytes, sent, errors } = senders.stats();
     const { bytes, refused } = collector.templates;
     metrics.spoolMessages.set(queuedMessages);
     metrics.spoolBytes.set(queuedBytes);
@@ -118,10 +103,16 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     watchers.sample();
   };
   const sampleRemoteWrite = (): void => remoteWrite?.sample();
+  const countServingRows = (): void => {
+    metrics.servingRows.reset();
+    for (const { job, reads, rows } of collector.targets())
+      if (reads === "serving") metrics.servingRows.inc({ scrape_job: job }, rows);
+  };
   const tellLacking = createLackingCounters(metrics);
   const onError = (error: unknown): void => logger.error({ err: error }, "the collector's status cannot be read");
   lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
   lifecycle.add("sampling of remote write", repeat(REMOTE_WRITE_SAMPLE_MILLIS, sampleRemoteWrite, onError));
+  lifecycle.add("serving rows", repeat(SERVING_ROWS_MILLIS, countServingRows, onError));
   lifecycle.add(
     "lacking counters",
     repeat(
@@ -137,7 +128,7 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
       const targets = collector.targets();
       const pushed = remoteWrite?.targets() ?? [];
       const failing = targets.filter(({ failure }) => failure !== undefined);
-      const { queuedMessages, queuedBytes, dropped } = sender.stats();
+      const { queuedMessages, queuedBytes, dropped } = senders.stats();
       return Promise.resolve({
         targets: {
           total: targets.length,
@@ -232,9 +223,9 @@ function createEvents(
       refused.set(job, new Set(now.keys()));
       const news = [...now.values()].filter(({ namespace, name }) => known?.has(`${namespace}/${name}`) !== true);
       for (const pod of news.slice(0, MOST_REFUSED))
-        logger.warn({ job, ...pod }, "a pod with an exporter's labels is not scraped");
+        logger.warn({ job, ...pod }, "a pod with the labels of a target is not scraped");
       if (news.length > MOST_REFUSED)
-        logger.warn({ job, count: news.length }, "more pods with an exporter's labels are not scraped");
+        logger.warn({ job, count: news.length }, "more pods with the labels of a target are not scraped");
     },
     onDiscoveryError(job, discovery, error) {
       metrics.discoveryErrors.inc({ scrape_job: job });

@@ -217,8 +217,8 @@ function onDemo(config: Config): Config {
   const kubeconfig = demoKubeconfig(config);
   const job: Config["collector"]["jobs"][number] = {
     name: "demo",
+    reads: "gpus",
     scheme: "http",
-    port: 9400,
     path: "/metrics",
     gzip: false,
     redirects: "origin",
@@ -227,6 +227,7 @@ function onDemo(config: Config): Config {
     http: [],
     dns: [],
     kubernetes: { kubeconfig },
+    allowEmails: false,
     credentials: {},
   };
   return {

@@ -1,5 +1,5 @@
 import type { ApiConnection } from "../collectors/kubernetes/api/connection.ts";
-import { EXPORTER_SELECTORS, type ExporterSelector } from "../collectors/kubernetes/discovery.ts";
+import { EXPORTER_SELECTORS, type PodSelector } from "../collectors/kubernetes/selectors.ts";
 import type { OwnerKinds } from "../collectors/kubernetes/owners/kinds.ts";
 import type { ResourceNames } from "../collectors/kubernetes/projection/gpu-resource.ts";
 import { createExporterPods } from "./see/exporter-pods.ts";
@@ -21,7 +21,7 @@ export interface SeeOptions {
   /** Resource names from the configuration. */
   readonly resourceNames?: ResourceNames;
   /** The selectors of exporters' pods; {@link EXPORTER_SELECTORS} by default. */
-  readonly selectors?: readonly ExporterSelector[];
+  readonly selectors?: readonly PodSelector[];
 }
 
 const BETWEEN_MILLIS = 5_000;

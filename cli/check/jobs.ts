@@ -8,6 +8,7 @@ import { nodeOf, type Discovery, type RefusedPod, type Target } from "../../coll
 import { lackingAlerts, type LackingAlert } from "../../alerts/exporter/lacking.ts";
 import { errorText } from "../context.ts";
 import type { Finding } from "./finding.ts";
+import { checkServingPage } from "./serving-page.ts";
 
 /** A discovered target, and the node of its rows. */
 export interface FoundTarget {
@@ -23,7 +24,7 @@ const DISCOVERY_MILLIS = 5_000;
 const MOST_TARGETS = 50;
 const MOST_REFUSED = 10;
 
-/** Checks a job's discoveries and the first of the discovered targets. Returns all targets. */
+/** Checks a job's discoveries and the first of the discovered targets. Returns all targets of GPU exporters. */
 export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonly FoundTarget[]> {
   const targets: Target[] = [];
   for (const discovery of job.discoveries) {
@@ -37,7 +38,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
         yield {
           ok: false,
           what,
-          answer: `pod ${namespace}/${name} has an exporter's labels and is not scraped: it ${detail}`,
+          answer: `pod ${namespace}/${name} has the labels of a target and is not scraped: it ${detail}`,
         };
       const further = found.refused.length - MOST_REFUSED;
       if (further > 0) yield { ok: false, what, answer: `${further} more pods are not scraped` };
@@ -59,6 +60,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
     const answer = `${targets.length - MOST_TARGETS} more targets were not checked`;
     yield { ok: true, what: `job ${job.name}`, answer };
   }
+  if (job.reads.kind === "serving") return [];
   return targets.map((target) => ({
     cluster: target.labels["cluster"],
     node: hasKnownNode(target) ? nodeOf(target, []) : undefined,
@@ -107,6 +109,11 @@ async function checkTarget(
   });
   const { answer, missed } = await fetchTarget(connections, buffers, target, request);
   if ("reason" in answer) return failed(answer);
+  if (job.reads.kind === "serving") {
+    const finding = checkServingPage(what, answer, target, job.reads.tenants);
+    answer.release();
+    return { finding };
+  }
   const inspection = inspectPage(answer.page, answer.complete);
   answer.release();
   if ("reason" in inspection) return failed(inspection);

@@ -1,4 +1,3 @@
-import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../domain/messages/scrape-message.ts";
 import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
 import { BusError } from "../../runtime/bus/bus.ts";
 import { createStepRunner } from "../../runtime/steps.ts";
@@ -7,15 +6,22 @@ import { createConnections, type Connections, type TlsOptions } from "./http/con
 import { createReceiveBuffers } from "./http/receive-buffers.ts";
 import { startScrapeLoop, type LoopClock, type ScrapeLoop } from "./loop.ts";
 import type { PageLimits } from "./page/kind.ts";
-import { createPageReader } from "./page/reader.ts";
+import { createPageReader, createReader } from "./page/reader.ts";
 import { createTemplates } from "./page/templates.ts";
 import { createScraper, type ScrapeOutcome } from "./scraper.ts";
+import { SERVING_PAGES } from "./serving/pages.ts";
+import type { TenantRules } from "./serving/tenants.ts";
+import { gpuPages, servingPages, type TargetPages } from "./target-pages.ts";
 import { hash32 } from "./targets/hash.ts";
 import type { Discovery, RefusedPod, Target } from "./targets/target.ts";
+
+/** The kind of a job's pages: of GPU exporters, or of engines and gateways with the rules for their tenants. */
+export type JobPages = { readonly kind: "gpus" } | { readonly kind: "serving"; readonly tenants: TenantRules };
 
 /** A group of targets with the same discoveries, credentials and limits. */
 export interface ScrapeJob {
   readonly name: string;
+  readonly reads: JobPages;
   readonly discoveries: readonly Discovery[];
   readonly intervalMillis: number;
   readonly timeoutMillis: number;
@@ -26,13 +32,16 @@ export interface ScrapeJob {
   readonly tls: TlsOptions | undefined;
 }
 
-/** The receiver of finished messages. Resolves when the message is safe (see runtime/bus/spool.ts). */
+/** The receiver of the finished messages of a topic. Resolves when the message is safe (see runtime/bus/spool.ts). */
 export type SampleSink = (message: {
   readonly key: string;
   readonly value: Uint8Array;
   readonly schemaVersion: number;
   readonly headers?: Readonly<Record<string, string>>;
 }) => Promise<void>;
+
+/** The receiver of finished messages of all topics. */
+export type TopicSink = (topic: string, message: Parameters<SampleSink>[0]) => Promise<void>;
 
 /** Starts the trace of a scrape; undefined for a scrape that is not traced. */
 export type StartTrace = (
@@ -53,10 +62,13 @@ export interface CollectorEvents {
 /** The state of one target, as `/api/status` shows it. */
 export interface TargetState {
   readonly job: string;
+  readonly reads: JobPages["kind"];
   readonly url: string;
   readonly node: string;
   /** GPUs of the last page that was read. */
   readonly gpus: number;
+  /** Rows of the last page that was read: GPUs and their holders, or models, parts and tenants. */
+  readonly rows: number;
   /** Columns of the last page that was read. */
   readonly columns: readonly string[];
   readonly lastScrapeAtMillis: number | undefined;
@@ -76,6 +88,7 @@ interface Running {
   readonly target: Target;
   /** The target as text. A target whose labels change is restarted. */
   readonly text: string;
+  readonly pages: TargetPages;
   readonly loop: ScrapeLoop;
   state: TargetState;
 }
@@ -89,14 +102,17 @@ export function startCollector(options: {
   readonly shard: { readonly index: number; readonly count: number };
   readonly templateBytes: number;
   readonly limits: Partial<PageLimits>;
-  readonly sink: SampleSink;
+  readonly sink: TopicSink;
   readonly events: CollectorEvents;
   readonly startTrace: StartTrace;
   readonly clock: LoopClock;
 }): Collector {
   const { name, cluster, jobs, shard, sink, events, startTrace, clock } = options;
   const templates = createTemplates(options.templateBytes);
-  const reader = createPageReader(templates, options.limits);
+  const readers = {
+    gpus: createPageReader(templates, options.limits),
+    serving: createReader(SERVING_PAGES, templates, options.limits),
+  };
   const steps = createStepRunner();
   const buffers = createReceiveBuffers();
   const stops = jobs.map((job) => startJob(job));
@@ -113,13 +129,13 @@ export function startCollector(options: {
       for (const target of [...found.values()].flat()) {
         if (hash32(target.url) % shard.count === shard.index && !wanted.has(target.url)) wanted.set(target.url, target);
       }
-      for (const [url, { loop, target, text }] of running) {
+      for (const [url, { loop, target, text, pages }] of running) {
         if (text === JSON.stringify(wanted.get(url))) continue;
         running.delete(url);
         const end = loop.stop().then(() => {
           ending.delete(end);
           if (running.has(url)) return;
-          templates.release(url);
+          templates.release(pages.template);
           for (const each of [url, ...(target.companions ?? [])]) connections.drop(new URL(each).origin);
         });
         ending.add(end);
@@ -151,33 +167,36 @@ export function startCollector(options: {
 
   function startTarget(job: ScrapeJob, connections: Connections, target: Target): Running {
     const authorization = createAuthorization(job.credentials);
+    const names = { cluster, collector: name };
+    const pages =
+      job.reads.kind === "gpus"
+        ? gpuPages(readers.gpus, target, names)
+        : servingPages(readers.serving, target, names, job.reads.tenants);
+    const { topic, schemaVersion, keyOf } = pages;
     const deps = {
-      cluster,
-      collector: name,
       epoch: clock.nowMillis(),
-      reader,
       steps,
       connections,
       buffers,
       now: () => clock.nowMillis(),
     };
-    const scrape = createScraper(deps, target, { ...job, authorization });
+    const scrape = createScraper(deps, pages, target, { ...job, authorization });
     /** Sends the messages of a scrape. If a message is too large for the bus, the scrape has failed for the remaining hosts. */
     async function keep(outcome: ScrapeOutcome, span: ReturnType<StartTrace>): Promise<ScrapeOutcome> {
       const { messages, failure, failedWith } = outcome;
-      const left = new Set(messages.map(({ origin }) => sampleKey(origin)));
+      const left = new Set(messages.map(({ origin }) => keyOf(origin)));
       try {
         const headers = span === undefined ? {} : { headers: { traceparent: span.traceparent } };
         for (const { origin, message } of messages) {
-          const key = sampleKey(origin);
-          await sink({ key, value: message, schemaVersion: SCRAPE_SCHEMA_VERSION, ...headers });
+          const key = keyOf(origin);
+          await sink(topic, { key, value: message, schemaVersion, ...headers });
           left.delete(key);
         }
         span?.end(failure?.detail);
       } catch (error) {
         if (failure === undefined && error instanceof BusError && error.code === "too-large") {
           const refused = failedWith({ reason: "too-large", detail: error.message });
-          const unsent = refused.messages.filter(({ origin }) => left.has(sampleKey(origin)));
+          const unsent = refused.messages.filter(({ origin }) => left.has(keyOf(origin)));
           return keep({ ...refused, messages: unsent }, span);
         }
         events.onSinkError(job.name, target.url, error);
@@ -191,14 +210,15 @@ export function startCollector(options: {
       const outcome = await keep(await scrape(), span);
       const { messages, failure, dropped } = outcome;
       const { state } = entry;
-      const { gpus, columns } = failure === undefined ? outcome : state;
+      const { gpus, rows, columns } = failure === undefined ? outcome : state;
       const node = messages.map(({ origin }) => origin.node).join(", ");
-      entry.state = { ...state, node, gpus, columns, lastScrapeAtMillis, failure, dropped };
+      entry.state = { ...state, node, gpus, rows, columns, lastScrapeAtMillis, failure, dropped };
       events.onScrape(job.name, target.url, outcome);
     };
     const entry: Running = {
       target,
       text: JSON.stringify(target),
+      pages,
       loop: startScrapeLoop({
         key: target.url,
         intervalMillis: job.intervalMillis,
@@ -208,9 +228,11 @@ export function startCollector(options: {
       }),
       state: {
         job: job.name,
+        reads: job.reads.kind,
         url: target.url,
         node: "",
         gpus: 0,
+        rows: 0,
         columns: [],
         lastScrapeAtMillis: undefined,
         failure: undefined,

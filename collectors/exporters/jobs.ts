@@ -2,7 +2,13 @@ import { systemClock } from "../../runtime/clock.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { createKubeAccess } from "../kubernetes/api/access.ts";
 import { createApiConnection } from "../kubernetes/api/connection.ts";
-import { createKubernetesDiscovery, EXPORTER_NAMESPACES, EXPORTER_SELECTORS } from "../kubernetes/discovery.ts";
+import { createKubernetesDiscovery } from "../kubernetes/discovery.ts";
+import {
+  EXPORTER_NAMESPACES,
+  EXPORTER_SELECTORS,
+  SERVING_SELECTORS,
+  type PodSelector,
+} from "../kubernetes/selectors.ts";
 import type { ScrapeJob } from "./collector.ts";
 import { createAuthorization, type Credentials } from "./http/credentials.ts";
 import type { TlsOptions } from "./http/connections.ts";
@@ -20,6 +26,13 @@ export function createJobs({ collector }: Config): ScrapeJob[] {
     const credentials = definedOnly(job.credentials) as Credentials;
     return {
       name: job.name,
+      reads:
+        job.reads === "gpus"
+          ? { kind: "gpus" }
+          : {
+              kind: "serving",
+              tenants: { labels: job.tenant, allowEmails: job.allowEmails, most: collector.tenantLimit },
+            },
       intervalMillis: job.interval ?? collector.interval,
       timeoutMillis: job.timeout ?? collector.timeout,
       bodyLimitBytes: collector.bodyLimit,
@@ -32,8 +45,21 @@ export function createJobs({ collector }: Config): ScrapeJob[] {
   });
 }
 
+/** The defaults of each kind of pages. Engines run in the namespaces of their owners, so their job has the namespaces itself. */
+const DEFAULTS: Readonly<
+  Record<
+    JobConfig["reads"],
+    { readonly port: number; readonly namespaces: readonly string[]; readonly selectors: readonly PodSelector[] }
+  >
+> = {
+  gpus: { port: 9400, namespaces: EXPORTER_NAMESPACES, selectors: EXPORTER_SELECTORS },
+  serving: { port: 8000, namespaces: [], selectors: SERVING_SELECTORS },
+};
+
 function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
-  const defaults = { scheme: job.scheme, port: job.port, path: job.path };
+  const usual = DEFAULTS[job.reads];
+  const { scheme, port = usual.port, path } = job;
+  const defaults = { scheme, port, path };
   const discoveries: Discovery[] = [];
   if (job.targets.length > 0) {
     const targets = job.targets.map((target) =>
@@ -53,16 +79,19 @@ function discoveriesOf(job: JobConfig, credentials: Credentials): Discovery[] {
     );
   }
   if (job.kubernetes !== undefined) {
-    const { kubeconfig, context, namespaces = EXPORTER_NAMESPACES, exporters = EXPORTER_SELECTORS } = job.kubernetes;
+    const { kubeconfig, context, namespaces = usual.namespaces, exporters } = job.kubernetes;
+    const selectors =
+      exporters?.map((selector) => ({ ...selector, port: selector.port ?? usual.port })) ?? usual.selectors;
     const access = createKubeAccess(definedOnly({ file: kubeconfig, context }));
     discoveries.push(
       createKubernetesDiscovery({
         name: `kubernetes ${context ?? ""}`.trim(),
         api: createApiConnection(access, systemClock),
-        selectors: exporters,
+        reads: job.reads,
+        selectors,
         namespaces,
-        scheme: job.scheme,
-        path: job.path,
+        scheme,
+        path,
       }),
     );
   }

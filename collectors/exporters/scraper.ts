@@ -1,21 +1,23 @@
-import type { Device } from "../../domain/device.ts";
-import type { LineDrop, ScrapeFailure, ScrapeOrigin, ScrapeShape } from "../../domain/scrape.ts";
+import type { LineDrop, ScrapeFailure } from "../../domain/scrape.ts";
 import type { PageRequest } from "./http/fetch-page.ts";
 import { fetchTarget, type MissedCompanion } from "./http/fetch-target.ts";
 import type { Connections } from "./http/connections.ts";
 import type { ReceiveBuffers } from "./http/receive-buffers.ts";
-import { failureMessages, messagesOf, type PageReader } from "./page/reader.ts";
+import { messagesOf, type Messages } from "./page/reader.ts";
 import type { StepRunner, Steps } from "../../runtime/steps.ts";
-import { nodeOf, type Target } from "./targets/target.ts";
+import type { TargetPages } from "./target-pages.ts";
+import type { Target } from "./targets/target.ts";
 
 /** The finished messages of a scrape, with its statistics. */
 export interface ScrapeOutcome {
   /** One message for each host with rows on the page. */
-  readonly messages: readonly { readonly origin: ScrapeOrigin; readonly message: Uint8Array }[];
+  readonly messages: Messages;
   readonly pageBytes: number;
   readonly durationSeconds: number;
   readonly values: number;
   readonly gpus: number;
+  /** Rows of all messages. */
+  readonly rows: number;
   /** The page's columns: canonical metrics, then others under the exporter's names; empty if the page could not be read. */
   readonly columns: readonly string[];
   readonly templated: boolean;
@@ -36,11 +38,8 @@ export type Scraper = () => Promise<ScrapeOutcome>;
 
 /** The dependencies that scrapers share. */
 export interface ScraperDeps {
-  readonly cluster: string;
-  readonly collector: string;
   /** When the scraping of this target began. With the sequence it orders messages and shows gaps. */
   readonly epoch: number;
-  readonly reader: PageReader;
   readonly steps: StepRunner;
   readonly connections: Connections;
   readonly buffers: ReceiveBuffers;
@@ -50,22 +49,11 @@ export interface ScraperDeps {
 /** Creates a scraper of one target. Its sequence starts at 0 with the epoch. */
 export function createScraper(
   deps: ScraperDeps,
-  target: Target,
+  pages: TargetPages,
+  target: Pick<Target, "url" | "companions">,
   job: Omit<PageRequest, "url"> & { readonly intervalMillis: number },
 ): Scraper {
-  const originOf = (devices: readonly Device[], host: string): ScrapeOrigin => ({
-    cluster: target.labels["cluster"] ?? deps.cluster,
-    node: host === "" ? nodeOf(target, devices) : host,
-    target: target.url,
-    collector: deps.collector,
-  });
-  let origins: readonly ScrapeOrigin[] = [originOf([], "")];
   let sequence = 0;
-  const source = {
-    key: target.url,
-    // A page without devices, like a failed scrape, keeps the node of an earlier page.
-    origin: ({ devices }: ScrapeShape, host: string) => (devices.length === 0 ? origins[0]! : originOf(devices, host)),
-  };
 
   return async () => {
     const scrapedAtMillis = deps.now();
@@ -86,10 +74,11 @@ export function createScraper(
     };
     const failed = (failure: Failure): ScrapeOutcome => ({
       ...attempt,
-      messages: failureMessages(origins, { ...moment, failure }),
+      messages: pages.failed({ ...moment, failure }),
       failedWith: failed,
       values: 0,
       gpus: 0,
+      rows: 0,
       columns: [],
       templated: false,
       dropped: {},
@@ -98,17 +87,17 @@ export function createScraper(
     if (!("page" in answer)) return failed(answer);
     const { page, complete, release } = answer;
     function* read(): Steps<ScrapeOutcome> {
-      const reading = yield* deps.reader.steps(source, page, complete);
+      const reading = yield* pages.steps(page, complete);
       if ("failure" in reading) return failed(reading.failure);
       const { hosts, gpus, columns, dropped, templated } = reading;
       const values = hosts.reduce((sum, host) => sum + host.values.length, 0);
-      if (!templated) origins = hosts.map(({ origin }) => origin);
       return {
         ...attempt,
         messages: messagesOf(reading, moment),
         failedWith: failed,
         values,
         gpus,
+        rows: columns.length === 0 ? 0 : values / columns.length,
         columns,
         templated,
         dropped,

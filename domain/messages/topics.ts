@@ -1,6 +1,9 @@
 /** The topic of scrapes: one message for each scrape attempt, keyed by cluster and node. */
 export const SAMPLES_TOPIC = "gpu.samples";
 
+/** The topic of scrapes of inference engines and gateways: one message for each scrape attempt, keyed by cluster and pod. */
+export const SERVING_TOPIC = "gpu.serving";
+
 /** The topic of pods that request GPUs, keyed by cluster and UID; compacted. */
 export const WORKLOADS_TOPIC = "gpu.workloads";
 
@@ -21,6 +24,9 @@ export const LEDGER_TOPIC = "gpu.ledger";
 
 /** The consumer group of all processors. */
 export const PROCESSOR_GROUP = "gpu-ledger-processors";
+
+/** The consumer group in which processors store the scrapes of engines and gateways. */
+export const SERVING_GROUP = "gpu-ledger-serving";
 
 /** The consumer group in which processors store facts. */
 export const FACTS_GROUP = "gpu-ledger-facts";

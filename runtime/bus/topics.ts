@@ -4,6 +4,7 @@ import {
   INVENTORY_TOPIC,
   LEDGER_TOPIC,
   SAMPLES_TOPIC,
+  SERVING_TOPIC,
   WORKLOADS_TOPIC,
 } from "../../domain/messages/topics.ts";
 import type { Config } from "../config/schema.ts";
@@ -18,13 +19,13 @@ const COMPACTION_LAG_MILLIS = 7 * DAY_MILLIS;
 /** Returns the topic declarations for both kinds of bus. Dead letters are kept longer than their source messages. */
 export function topicDeclarations({ samplePartitions, retention, retentionSize }: Config["bus"]): TopicDeclaration[] {
   return [
-    {
-      name: SAMPLES_TOPIC,
+    ...[SAMPLES_TOPIC, SERVING_TOPIC].map((name) => ({
+      name,
       partitions: samplePartitions,
-      cleanup: "delete",
+      cleanup: "delete" as const,
       retentionMillis: retention,
       retentionBytes: retentionSize,
-    },
+    })),
     ...[WORKLOADS_TOPIC, INVENTORY_TOPIC, CLUSTER_TOPIC].map((name) => ({
       name,
       partitions: FACT_PARTITIONS,

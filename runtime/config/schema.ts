@@ -5,6 +5,7 @@ import { proxySignIn, signIn } from "./sign-in.ts";
 import { between } from "./between.ts";
 import { checkWebhookHosts, deliveriesCheck, deliveries, webhook } from "./deliveries.ts";
 import { focus } from "./focus.ts";
+import { checkJobs, clientTls, job } from "./jobs.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
 import { practices } from "./practices.ts";
@@ -13,132 +14,17 @@ import { remoteWrite } from "./remote-write.ts";
 import { serverTls } from "./server-tls.ts";
 import { metrics, tracing } from "./telemetry.ts";
 import {
-  fileText,
   flag,
   list,
   listenAddress,
   network,
   oneOf,
   secret,
-  targetAddress,
   text,
   webAddress,
   whole,
   type ConfigSources,
 } from "./words.ts";
-
-const tls = (sources: ConfigSources) =>
-  z.strictObject({
-    ca: fileText(sources).optional().describe("File with the certificates to trust, in PEM."),
-    cert: fileText(sources).optional().describe("File with our own certificate, in PEM."),
-    key: fileText(sources).optional().describe("File with our own key, in PEM."),
-    serverName: text("a host name").optional().describe("The expected name in the server's certificate."),
-    insecureSkipVerify: flag.default(false).describe("Trust any certificate. For trials only."),
-  });
-
-const credentials = (sources: ConfigSources) =>
-  z
-    .strictObject({
-      basic: z
-        .strictObject({ username: text("a user name"), password: secret(sources) })
-        .optional()
-        .describe("HTTP basic authentication."),
-      bearerToken: secret(sources).optional().describe("A token that does not change."),
-      bearerTokenFile: text("a path")
-        .optional()
-        .describe("A file with a token that rotates. It is read before each request."),
-    })
-    .refine((given) => Object.values(given).filter((way) => way !== undefined).length <= 1, {
-      error: "one of basic, bearerToken and bearerTokenFile",
-    });
-
-const labels = z.record(z.string(), z.string({ error: "a text" }), { error: "labels: name: value" });
-
-const job = (sources: ConfigSources) =>
-  z
-    .strictObject({
-      name: text("a name").describe("The job's name, in metrics and logs."),
-      interval: duration("1s", "1h").optional().describe("Overrides the interval of the collector."),
-      timeout: duration("100ms", "10m").optional().describe("Overrides the timeout of the collector."),
-      scheme: oneOf("http", "https").default("http").describe("The scheme of addresses without a scheme."),
-      port: whole(1, 65_535).default(9400).describe("The port of addresses without a port."),
-      path: text("a path such as /metrics").default("/metrics").describe("The path of addresses without a path."),
-      gzip: flag.default(false).describe("Ask for gzip. Costs more CPU than it saves on a local network."),
-      redirects: oneOf("origin", "host")
-        .default("origin")
-        .describe("The redirects that are followed: of a target's origin, or of any port and scheme of its host."),
-      labels: labels
-        .default({})
-        .describe("Labels of all targets of the job. Only `cluster` and `node` have a meaning."),
-      targets: list(
-        z.union([targetAddress, z.strictObject({ address: targetAddress, labels: labels.default({}) })], {
-          error: "an address, or { address, labels }",
-        }),
-      )
-        .default([])
-        .describe("Static targets."),
-      files: z
-        .strictObject({
-          paths: list(text("a path, * allowed in its last part")),
-          refresh: duration("1s", "1h").prefault("30s"),
-        })
-        .optional()
-        .describe("Prometheus file_sd files, JSON or YAML."),
-      http: list(
-        z.strictObject({
-          url: webAddress,
-          refresh: duration("1s", "1h").prefault("1m"),
-          credentials: credentials(sources)
-            .optional()
-            .describe("The credentials for this URL. Default: the credentials of the job."),
-        }),
-      )
-        .default([])
-        .describe("Prometheus HTTP service discovery."),
-      kubernetes: z
-        .strictObject({
-          kubeconfig: text("a file")
-            .optional()
-            .describe("Default: KUBECONFIG, ~/.kube/config, or the service account of the program's own pod."),
-          context: text("a context's name")
-            .optional()
-            .describe("A context of the kubeconfig. Default: its current context."),
-          namespaces: list(text("a namespace, or * for any"))
-            .optional()
-            .describe(
-              "The namespaces of exporters. Pods with their labels in other namespaces are refused. Default: the namespaces of the usual charts and operators.",
-            ),
-          exporters: list(
-            z.strictObject({
-              labels: text("a label selector"),
-              namespaces: list(text("a namespace, or * for any"))
-                .optional()
-                .describe("Overrides the namespaces of the job."),
-              port: whole(1, 65_535).default(9400).describe("The port, if the pod's annotations and ports have none."),
-              companion: z
-                .boolean()
-                .default(false)
-                .describe("Reads their pages together with the page of their node's exporter, as for HAMi's monitor."),
-            }),
-          )
-            .optional()
-            .describe("The pods of exporters. Default: the pods of the usual charts and operators."),
-        })
-        .optional()
-        .describe("The current pods of exporters in a Kubernetes cluster."),
-      dns: list(
-        z.strictObject({
-          names: list(text("a domain name")),
-          type: oneOf("A", "AAAA", "SRV").default("SRV"),
-          refresh: duration("1s", "1h").prefault("30s"),
-        }),
-      )
-        .default([])
-        .describe("A target for each address that a name server returns."),
-      credentials: credentials(sources).default({}).describe("The credentials for the targets."),
-      tls: tls(sources).optional().describe("For https targets."),
-    })
-    .describe("A group of targets with the same discovery and credentials.");
 
 const collector = (sources: ConfigSources) =>
   z.strictObject({
@@ -152,6 +38,11 @@ const collector = (sources: ConfigSources) =>
     deviceLimit: whole(1, 1_000_000)
       .default(10_000)
       .describe("The maximum number of GPUs, instances and holders of shared GPUs of one page."),
+    tenantLimit: whole(1, 1_000_000)
+      .default(10_000)
+      .describe(
+        "The maximum number of tenants of a gateway. The tokens of further tenants count for the tenant `other`.",
+      ),
     templates: size("0B", "64GB").prefault("256MB").describe("Memory for the common parts of consecutive pages."),
     jobs: list(job(sources))
       .default([])
@@ -166,7 +57,7 @@ const bus = (sources: ConfigSources) =>
     kind: oneOf("embedded", "kafka").default("embedded").describe("A log in the data folder, or a Kafka cluster."),
     samplePartitions: whole(1, 10_000)
       .default(8)
-      .describe("Partitions of gpu.samples. The number cannot change later."),
+      .describe("Partitions of gpu.samples and of gpu.serving. The number cannot change later."),
     retention: duration("1h", "52w").prefault("2d").describe("How long samples stay on the bus."),
     retentionSize: size("1MB", "100TB")
       .prefault("2GB")
@@ -184,7 +75,7 @@ const bus = (sources: ConfigSources) =>
         session: duration("6s", "5m")
           .prefault("30s")
           .describe("The time until other processors take the partitions of a crashed processor."),
-        tls: tls(sources).optional(),
+        tls: clientTls(sources).optional(),
         sasl: z
           .strictObject({
             mechanism: oneOf("plain", "scram-sha-256", "scram-sha-512"),
@@ -339,20 +230,6 @@ interface WithParts {
   readonly collector: z.output<ReturnType<typeof collector>>;
   readonly bus: z.output<ReturnType<typeof bus>>;
   readonly store: z.output<ReturnType<typeof store>>;
-}
-
-function checkJobs({ collector: { jobs, interval, timeout } }: WithParts, context: z.RefinementCtx): void {
-  jobs.forEach((each, index) => {
-    const complain = (key: string, message: string): void =>
-      context.addIssue({ code: "custom", path: ["collector", "jobs", index, key], message });
-    if ((each.timeout ?? timeout) > (each.interval ?? interval))
-      complain("timeout", "a timeout that is not longer than the interval");
-    if (jobs.findIndex(({ name }) => name === each.name) < index) complain("name", "a name that no other job has");
-    const { namespaces = [], exporters = [] } = each.kubernetes ?? {};
-    const hasCredentials = Object.values(each.credentials).some((way) => way !== undefined);
-    if (hasCredentials && [namespaces, ...exporters.map((selector) => selector.namespaces ?? [])].flat().includes("*"))
-      complain("kubernetes", "names of namespaces without *, because the job has credentials that any pod could read");
-  });
 }
 
 /** The configuration that the program uses: durations in milliseconds, sizes in bytes, files and secrets already read. */

@@ -64,6 +64,12 @@ export const COLLECTOR_METRICS = {
     help: "Targets without a counter that an alert needs. More than 20 targets of a job are counted together, without names.",
     labels: ["scrape_job", "target", "alert", "counter"],
   },
+  servingRows: {
+    name: "gpu_ledger_serving_rows",
+    type: "gauge",
+    help: "Models, parts and tenants on the last pages of the engines and gateways of a job.",
+    labels: ["scrape_job"],
+  },
   discoveryErrors: {
     name: "gpu_ledger_discovery_errors_total",
     type: "counter",
@@ -73,7 +79,7 @@ export const COLLECTOR_METRICS = {
   refusedPods: {
     name: "gpu_ledger_discovery_refused_pods",
     type: "gauge",
-    help: "Pods with an exporter's labels that are not scraped, by the part that is not allowed: namespace, address, port or path.",
+    help: "Pods with the labels of a target that are not scraped, by the part that is not allowed: namespace, address, port or path.",
     labels: ["scrape_job", "reason"],
   },
   watching: {

@@ -1,7 +1,9 @@
 import { parseLabelSelector } from "../../collectors/kubernetes/api/label-selector.ts";
 import type { ApiObject } from "../../collectors/kubernetes/api/resource.ts";
-import { withCompanions, type ExporterSelector } from "../../collectors/kubernetes/discovery.ts";
-import { targetOf, type ExporterPod } from "../../collectors/kubernetes/exporter-target.ts";
+import { withCompanions } from "../../collectors/kubernetes/discovery.ts";
+import { targetOf } from "../../collectors/kubernetes/exporter-target.ts";
+import type { PagePod } from "../../collectors/kubernetes/pod-target.ts";
+import type { PodSelector } from "../../collectors/kubernetes/selectors.ts";
 import type { RefusedPod, Target } from "../../collectors/exporters/targets/target.ts";
 import { texts } from "../../collectors/kubernetes/projection/wire.ts";
 import type { Unseen } from "../seen.ts";
@@ -37,7 +39,7 @@ export interface ExporterPods {
 }
 
 /** Creates an empty set of exporters' pods. Pods of any namespace are exporters. A pod is an exporter of the first selector that has it. */
-export function createExporterPods(given: readonly ExporterSelector[]): ExporterPods {
+export function createExporterPods(given: readonly PodSelector[]): ExporterPods {
   const selectors = given.map((selector) => ({ ...selector, selects: parseLabelSelector(selector.labels) }));
   const outcomes = selectors.map(() => new Map<string, Target | RefusedPod>());
 
@@ -62,7 +64,7 @@ export function createExporterPods(given: readonly ExporterSelector[]): Exporter
       if (index === -1) return;
       const { port } = selectors[index]!;
       const asked = { namespaces: ["*"], scheme: "http", port, path: "/metrics" };
-      const outcome = targetOf(pod as ExporterPod, asked);
+      const outcome = targetOf(pod as PagePod, asked);
       if (outcome !== undefined) outcomes[index]!.set(pod.metadata.uid, outcome);
     },
     found() {

@@ -43,6 +43,7 @@ it("a thousand healthy targets stay fresh beside one target with hostile pages",
 
   const jobOf = (name: string, urls: readonly string[], intervalMillis: number): ScrapeJob => ({
     name,
+    reads: { kind: "gpus" },
     discoveries: [createStaticDiscovery(urls.map((url) => ({ url, labels: {} })))],
     intervalMillis,
     timeoutMillis: intervalMillis,
@@ -73,7 +74,7 @@ it("a thousand healthy targets stay fresh beside one target with hostile pages",
     shard: { index: 0, count: 1 },
     templateBytes: 256e6,
     limits: {},
-    sink({ value }) {
+    sink(_, { value }) {
       const scrape = decoder.decode(value);
       if ("invalid" in scrape) throw new Error(scrape.invalid);
       if (scrape.target.startsWith(healthy)) ages.push(Date.now() - scrape.scrapedAtMillis);

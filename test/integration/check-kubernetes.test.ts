@@ -193,7 +193,7 @@ describe("gpu-ledger check of a cluster", () => {
     const refusals = stdout.split("\n").filter((line) => line.includes("not scraped"));
     expect(refusals).toHaveLength(11);
     expect(refusals[0]).toBe(
-      "FAIL  job gpus, kubernetes: pod tenant/pod-00 has an exporter's labels and is not scraped: " +
+      "FAIL  job gpus, kubernetes: pod tenant/pod-00 has the labels of a target and is not scraped: " +
         "it runs in tenant, which is not in the job's kubernetes.namespaces",
     );
     expect(refusals.at(-1)).toBe("FAIL  job gpus, kubernetes: 2 more pods are not scraped");

@@ -168,6 +168,31 @@ describe("gpu-ledger check", () => {
     expect(stdout).not.toContain("DCGM_FI_DEV_GPU_UTIL (");
   });
 
+  it("reports the rows of engines and gateways, and an engine without a pod as a failure", async () => {
+    const [engine, gateway, gpus] = [
+      await startExporter(readFileSync("test/fixtures/pages/serving/vllm-0.33.prom", "utf8")),
+      await startExporter(readFileSync("test/fixtures/pages/serving/litellm-1.110.prom", "utf8")),
+      await startExporter(),
+    ];
+    const named = { address: engine.url, labels: { namespace: "chat", pod: "qwen-0" } };
+    const checked = async (targets: readonly unknown[]): Promise<readonly string[]> => {
+      const jobs = [{ name: "engines", reads: "serving", targets }];
+      const config = folder.write("c.yaml", { data: "data", collector: { jobs } });
+      const { stdout } = await folder.call(["check", "--config", config]);
+      return stdout.split("\n").filter((line) => line.includes("job engines, http"));
+    };
+    expect(await checked([named, gateway.url])).toEqual([
+      `ok    job engines, ${engine.url}: vllm, 2 rows of qwen3-235b, 0 lines dropped`,
+      `ok    job engines, ${gateway.url}: litellm, 3 rows of qwen3-32b, 5 lines dropped`,
+    ]);
+    expect(await checked([engine.url, gpus.url])).toEqual([
+      expect.stringMatching(
+        /^FAIL .*vllm, 2 rows .*; the target has no pod, so the cost of its tokens cannot be found/,
+      ),
+      expect.stringMatching(/^FAIL .*foreign-page: no series of a known inference engine or gateway/),
+    ]);
+  });
+
   it("reports the problem of each unreachable target, broker and store, and ends with exit code 1", async () => {
     const [up, html, down] = [await startExporter(), await startExporter(HTML), await startExporter()];
     await down.close();

@@ -44,6 +44,7 @@ it("a page whose message the bus refuses is a failed scrape, with the reason on 
   cleanups.push(() => exporter.close());
   const job: ScrapeJob = {
     name: "gpus",
+    reads: { kind: "gpus" },
     discoveries: [createStaticDiscovery([{ url: exporter.url, labels: {} }])],
     intervalMillis: 100,
     timeoutMillis: 5_000,
@@ -61,7 +62,7 @@ it("a page whose message the bus refuses is a failed scrape, with the reason on 
     shard: { index: 0, count: 1 },
     templateBytes: 1e6,
     limits: {},
-    sink: (message) => sender.send([message]),
+    sink: (_, message) => sender.send([message]),
     events: {
       onScrape: (_job, _target, { failure }) => void outcomes.push(failure?.reason),
       onSkipped: () => {},

@@ -10,6 +10,7 @@ import { createStepRunner } from "../../runtime/steps.ts";
 import { createReceiveBuffers } from "../../collectors/exporters/http/receive-buffers.ts";
 import { createPageReader, type PageReader } from "../../collectors/exporters/page/reader.ts";
 import { createTemplates } from "../../collectors/exporters/page/templates.ts";
+import { gpuPages } from "../../collectors/exporters/target-pages.ts";
 import { createScraper, type Scraper, type ScrapeOutcome } from "../../collectors/exporters/scraper.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../domain/scrape.ts";
@@ -56,18 +57,17 @@ function scraperOf(url: string, asking: Asking = {}): Scraper {
   } = asking;
   const connections = createConnections({ tls });
   open.push(connections);
+  const target = { url, labels: {}, companions };
   return createScraper(
     {
-      cluster: "test",
-      collector: "c-0",
       epoch: 1,
-      reader,
       steps: createStepRunner(),
       connections,
       buffers: createReceiveBuffers(),
       now: () => 1_770_000_000_000,
     },
-    { url, labels: {}, companions },
+    gpuPages(reader, target, { cluster: "test", collector: "c-0" }),
+    target,
     {
       authorization: createAuthorization(credentials),
       timeoutMillis,

@@ -4,15 +4,15 @@ import { namesNode, type Device } from "../../../domain/device.ts";
 export interface Target {
   /** The full URL with path and query. */
   readonly url: string;
-  /** `cluster` and `node` are used. The others are only displayed. */
+  /** `cluster` and `node` are used, of engines and gateways also `namespace`, `pod` and `pod_uid`. The others are only displayed. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The exporter's pod in Kubernetes, if the target was discovered there. */
-  readonly pod?: { readonly name: string; readonly nodeName: string };
+  /** The pod in Kubernetes, if the target was discovered there. The UID is that of an engine or a gateway. */
+  readonly pod?: { readonly name: string; readonly nodeName: string; readonly uid?: string };
   /** Addresses whose pages are read together with the target's page: container metrics for the GPUs of the same node. */
   readonly companions?: readonly string[];
 }
 
-/** A pod that is labeled as an exporter and is not scraped, because its namespace, address, port or path is not allowed. */
+/** A pod that is labeled as a target and is not scraped, because its namespace, address, port or path is not allowed. */
 export interface RefusedPod {
   readonly namespace: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EXPORTER_SELECTORS } from "../../../collectors/kubernetes/discovery.ts";
-import type { ExporterPod } from "../../../collectors/kubernetes/exporter-target.ts";
+import { EXPORTER_SELECTORS } from "../../../collectors/kubernetes/selectors.ts";
+import type { PagePod } from "../../../collectors/kubernetes/pod-target.ts";
 import { parseLabelSelector } from "../../../collectors/kubernetes/api/label-selector.ts";
 import { createExporterPods, type ExporterPods } from "../../../snapshot/see/exporter-pods.ts";
 
@@ -12,14 +12,14 @@ function pod(
     readonly port?: number;
     readonly annotations?: Readonly<Record<string, string>>;
   } = {},
-): ExporterPod {
+): PagePod {
   const { node = "node-1", port, annotations = {} } = more;
   const metadata = { name, namespace: "any", uid: `uid-${name}`, resourceVersion: "1", labels, annotations };
   const containers = [{ ports: port === undefined ? [] : [{ containerPort: port }] }];
   return { metadata, spec: { nodeName: node, containers }, status: { phase: "Running", podIP: "10.0.0.1" } };
 }
 
-function taken(...pods: readonly ExporterPod[]): ExporterPods {
+function taken(...pods: readonly PagePod[]): ExporterPods {
   const set = createExporterPods(EXPORTER_SELECTORS);
   for (const each of pods) set.take(each);
   return set;

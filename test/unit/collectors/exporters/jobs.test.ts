@@ -42,6 +42,21 @@ describe("the jobs of a configuration", () => {
     ]);
   });
 
+  it("read GPU exporters at port 9400, engines and gateways at port 8000 with the rules for tenants", () => {
+    expect(targetsOf("collector: { jobs: [{ name: a, targets: [x] }] }")[0]!.url).toBe("http://x:9400/metrics");
+    expect(targetsOf("collector: { jobs: [{ name: a, reads: serving, targets: [x] }] }")[0]!.url).toBe(
+      "http://x:8000/metrics",
+    );
+    const [gpus, serving] = jobsOf(
+      "collector: { tenantLimit: 5, jobs: [{ name: a }, { name: b, reads: serving, tenant: [customer], allowEmails: true }] }",
+    );
+    expect(gpus!.reads).toEqual({ kind: "gpus" });
+    expect(serving!.reads).toEqual({
+      kind: "serving",
+      tenants: { labels: ["customer"], allowEmails: true, most: 5 },
+    });
+  });
+
   it("have a discovery for each kind of target", () => {
     const [job] = jobsOf(
       "collector: { jobs: [{ name: a, targets: [x], files: { paths: ['t/*.json'] }, http: [{ url: 'http://sd/' }], dns: [{ names: [gpu] }] }] }",

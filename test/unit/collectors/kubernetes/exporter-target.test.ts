@@ -1,7 +1,8 @@
 import { isIPv6, SocketAddress } from "node:net";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { targetOf, type ExporterPod } from "../../../../collectors/kubernetes/exporter-target.ts";
+import { targetOf } from "../../../../collectors/kubernetes/exporter-target.ts";
+import type { PagePod } from "../../../../collectors/kubernetes/pod-target.ts";
 import { rounds } from "../../../support/rounds.ts";
 
 const ASKED = { namespaces: ["monitoring"], scheme: "http", port: 9400, path: "/metrics" };
@@ -24,7 +25,7 @@ function addressOf(text: string): string {
   return new SocketAddress({ address: text, family: isIPv6(text) ? "ipv6" : "ipv4" }).address;
 }
 
-function podOf(annotations: Readonly<Record<string, string>>, podIP: string, namespace: string): ExporterPod {
+function podOf(annotations: Readonly<Record<string, string>>, podIP: string, namespace: string): PagePod {
   return {
     metadata: { name: "one", namespace, uid: "u", resourceVersion: "1", annotations },
     spec: { nodeName: "gpu-a" },

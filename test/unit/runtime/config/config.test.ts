@@ -241,6 +241,22 @@ describe("the configuration", () => {
     expect(problemsWith("{ namespaces: ['*'] }", "{}")).toEqual([]);
   });
 
+  it("needs the namespaces of engines and gateways, because they have no usual ones", () => {
+    const problemsWith = (job: string): readonly string[] =>
+      problemsOf(`collector: { jobs: [{ name: a, ${job} }] }`).map(({ key, allowed }) => `${key}: ${allowed}`);
+    const needed =
+      'collector.jobs[0].kubernetes: namespaces of engines and gateways, or ["*"] for any: they run where their owners run them';
+    expect(problemsWith("reads: serving, kubernetes: {}")).toEqual([needed]);
+    expect(problemsWith("reads: serving, kubernetes: { exporters: [{ labels: app=x }] }")).toEqual([needed]);
+    expect(problemsWith("reads: serving, kubernetes: { exporters: [{ labels: app=x, namespaces: [a] }] }")).toEqual([]);
+    expect(problemsWith("reads: serving, kubernetes: { namespaces: ['*'] }")).toEqual([]);
+    expect(problemsWith("reads: serving, targets: [engine-a]")).toEqual([]);
+    expect(problemsWith("kubernetes: {}")).toEqual([]);
+    expect(problemsWith("tenant: [team]")).toEqual([
+      "collector.jobs[0].tenant: no labels of tenants, because only gateways have tenants: reads: serving",
+    ]);
+  });
+
   it("reports a required key that is missing", () => {
     expect(problemsOf("collector: { jobs: [{}] }")).toEqual([
       { key: "collector.jobs[0].name", line: 1, allowed: "required: a name" },
