@@ -60,7 +60,12 @@ async function repeatHour(
   const { rows } = await meterWindow(store, metered, { ...rulesAt("55.04"), asOf: START + HOUR_MILLIS });
   const hours = Array.from({ length: (until - from) / HOUR_MILLIS }, (_, hour): StaleWindow => {
     const windowStart = from + hour * HOUR_MILLIS;
-    return { cluster: "test", windowStart, usageRun: windowStart === START ? metered.runId : newRunId() };
+    return {
+      cluster: "test",
+      windowStart,
+      usageRun: windowStart === START ? metered.runId : newRunId(),
+      servingRun: "",
+    };
   });
   for (const { windowStart, usageRun } of hours) {
     if (usageRun === metered.runId) continue;

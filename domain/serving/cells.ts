@@ -26,7 +26,7 @@ export interface CellRule {
 
 /**
  * Returns the cells of a replica, without its time before it served. The pages of a pod have equal parts. The time of a page is split into
- * unmeasured, idle and busy. Busy time is split over models and phases by the rule. Idle and unmeasured time belong to the models as busy
+ * starting, unmeasured, idle and busy. Busy time is split over models and phases by the rule. Idle and unmeasured time belong to the models as busy
  * time does; without busy time, in equal parts. A replica without pages is unmeasured.
  */
 export function cellsOf(
@@ -72,8 +72,10 @@ function cellsOfTarget(target: ServingTarget, frontend: readonly ModelWork[], ru
   const ofTime = (millis: number, cells: readonly Cell[]): readonly Cell[] =>
     millis <= 0 ? [] : cells.map((cell) => ({ ...cell, share: multiply(cell.share, rational(millis, served)) }));
   if (served <= 0) return inPhase(whole, "unmeasured");
+  const loading = Math.min(target.loadingMillis, served - target.coveredMillis);
   return added([
-    ...ofTime(served - target.coveredMillis, inPhase(whole, "unmeasured")),
+    ...ofTime(loading, inPhase(whole, "starting")),
+    ...ofTime(served - target.coveredMillis - loading, inPhase(whole, "unmeasured")),
     ...ofTime(target.idleMillis, inPhase(whole, "idle")),
     ...ofTime(target.coveredMillis - target.idleMillis, whole),
   ]);

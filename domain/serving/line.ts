@@ -1,4 +1,5 @@
 import type { Charge } from "../charge/charge.ts";
+import type { Money } from "../exact/units.ts";
 import type { Dimension } from "../owner/owner.ts";
 import type { ServiceName } from "./service.ts";
 import type { Phase } from "./split-rule.ts";
@@ -55,7 +56,7 @@ export interface ServingLine extends ServiceName, ServingPayer {
   readonly amounts: ServingAmounts;
   readonly counts: ServingCounts;
   /** The effective cost that cached prompt tokens would have added at the cost of a computed one, in last units. */
-  readonly saved: bigint;
+  readonly saved: Money;
 }
 
 /** A charge of a service's pod. */

@@ -71,7 +71,7 @@ export const SERVING_METRICS: readonly ServingMetric[] = [
   gauge("waiting", "requests", "requests in the queue"),
   gauge("kv_cache_ppm", "ppm", "part of the key-value cache that is used"),
   gauge("asleep", "count", "1 if the engine sleeps and has freed its memory, otherwise 0"),
-  gauge("created_ms", "milliseconds", "when the newest counter of the row began, since the epoch"),
+  gauge("created_ms", "milliseconds", "when the oldest counter of the row began, since the epoch"),
 ];
 
 /** The canonical metrics by name. */

@@ -2,8 +2,10 @@ import type { ModelWork } from "./work.ts";
 
 /** One page of an engine in an hour. Times are milliseconds: idle time is part of the covered time, covered time of the served time. */
 export interface ServingTarget {
-  /** The time within the hour in which the pod was up. */
+  /** The time within the hour in which the pod ran. */
   readonly servedMillis: number;
+  /** The time in which the pod ran and had not been ready yet. Time that is covered does not count as loading. */
+  readonly loadingMillis: number;
   /** The time between two successful scrapes that are close enough. */
   readonly coveredMillis: number;
   /** Covered time without any request. */

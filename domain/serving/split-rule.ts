@@ -1,7 +1,7 @@
 import type { Work } from "./work.ts";
 
 /**
- * The phase of serving that a cost belongs to. `starting` is the time before the pod served. `inference` is the work of engines that do not
+ * The phase of serving that a cost belongs to. `starting` is the time before the pod was ready. `inference` is the work of engines that do not
  * separate prefill from decode. `idle` is time without any request. `unmeasured` is time in which the engine's page was not read.
  */
 export type Phase = "starting" | "prefill" | "decode" | "inference" | "idle" | "unmeasured";

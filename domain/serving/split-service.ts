@@ -1,5 +1,6 @@
 import { isTeams } from "../charge/charge.ts";
 import { createSplit, split } from "../exact/split.ts";
+import { lastUnits, type Money } from "../exact/units.ts";
 import { cellsOf, inPhase, type Cell } from "./cells.ts";
 import {
   addAmounts,
@@ -64,10 +65,13 @@ export function splitService(
     const ofPayers = partsOfPayers(parts, work, weightsOf(payers, model));
     for (const [index, { payer, costs }] of payers.entries()) {
       const ofModel = [...costs.values()].filter((cost) => cost.model === model);
-      for (const line of linesOf(ofModel, ofPayers[index]!)) lines.push({ ...name, ...payer, model, ...line });
+      for (const line of linesOf(ofModel, ofPayers[index]!)) {
+        const amounts = { ...line.amounts, gpuHours: line.amounts.gpuHours ?? 0n };
+        if (!isEmpty(line)) lines.push({ ...name, ...payer, model, ...line, amounts });
+      }
     }
   }
-  return lines.filter((line) => !isEmpty(line));
+  return lines;
 }
 
 /** Splits the charges of each replica, and adds up its cells by payer. */
@@ -211,7 +215,7 @@ function linesOf(costs: readonly PhaseCost[], parts: readonly PaidPart[]): reado
         tenant: part.tenant,
         amounts: amounts[index]!,
         counts,
-        saved: phase === "prefill" ? savedBy(amounts[index]!, counts) : 0n,
+        saved: phase === "prefill" ? savedBy(amounts[index]!, counts) : NOTHING_SAVED,
       });
     }
   }
@@ -230,12 +234,14 @@ function overTenants({ phase, amounts }: PhaseCost, parts: readonly PaidPart[]):
 }
 
 /** Returns the cost that the cached tokens of a line would have added: its effective cost × cached ÷ computed tokens, rounded down. */
-function savedBy({ effective = 0n }: ServingAmounts, { cachedTokens, computedTokens }: ServingCounts): bigint {
-  return computedTokens === 0 ? 0n : (effective * BigInt(cachedTokens)) / BigInt(computedTokens);
+function savedBy({ effective = 0n }: ServingAmounts, { cachedTokens, computedTokens }: ServingCounts): Money {
+  return lastUnits(computedTokens === 0 ? 0n : (effective * BigInt(cachedTokens)) / BigInt(computedTokens));
 }
 
+const NOTHING_SAVED = lastUnits<"currency">(0n);
+
 function lineOf({ phase, bases, amounts = NO_AMOUNTS }: Pick<PhaseCost, "phase" | "bases"> & Partial<PhaseCost>) {
-  return { phase, basis: [...bases].sort().join(", "), amounts, counts: NO_COUNTS, saved: 0n };
+  return { phase, basis: [...bases].sort().join(", "), amounts, counts: NO_COUNTS, saved: NOTHING_SAVED };
 }
 
 function payerKey({ payer, gpuModel, team, costCenter, project, environment }: ServingPayer): string {

@@ -35,6 +35,7 @@ export const TABLES_OF_TEAMS: readonly string[] = [
   "charge_sums",
   "charge_workload_sums",
   "charges",
+  "serving_charges",
   "statements",
 ];
 
@@ -47,6 +48,7 @@ export const TEAM_GRANTS: readonly ReaderGrant[] = [
   { table: "advice_cards_published" },
   { table: "charges_published" },
   { table: "charges_summed" },
+  { table: "serving_charges_published" },
   { table: "workload_charges_summed" },
   ...WHICH_RUNS,
 ];
@@ -88,6 +90,10 @@ export const READER_GRANTS: readonly ReaderGrant[] = [
   "quota_history",
   "runs",
   "scrapes",
+  "serving_charges",
+  "serving_charges_published",
+  "serving_hours",
+  "serving_hours_published",
   "serving_samples",
   "serving_scrapes",
   "statements",

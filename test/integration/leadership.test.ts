@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { NO_HOLDER } from "../../domain/holder.ts";
 import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
-import { createDirtyWindows, type DirtyWindows } from "../../processors/ledger/term/dirty-windows.ts";
+import { createDirtyWindows, SAMPLE_WINDOWS, type DirtyWindows } from "../../processors/ledger/term/dirty-windows.ts";
 import { startLeadership, type Leadership, type Term } from "../../processors/ledger/term/leader.ts";
 import { pause } from "../../runtime/clock.ts";
 import { workTerm, type TermLedger, type TermTiming } from "../../processors/ledger/term/term-work.ts";
@@ -249,6 +249,7 @@ describe("dirty windows", () => {
 
   const tracker = (): DirtyWindows =>
     createDirtyWindows({
+      ...SAMPLE_WINDOWS,
       store,
       ends: () => Promise.resolve(new Map([[0, end]])),
       now: () => now,

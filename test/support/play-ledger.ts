@@ -97,7 +97,10 @@ export async function playScenario(
       breaches.push(...computed.breaches);
       if (twice === chargedTwice || computed.breaches.length > 0) continue;
       twice += 1;
-      await chargeAgain(store, { ...window, usageRun: "" }, ledger, { ...asked, generation: (turn += 1) });
+      await chargeAgain(store, { ...window, usageRun: "", servingRun: "" }, ledger, {
+        ...asked,
+        generation: (turn += 1),
+      });
       const runs = await store.query<{ hash: string }>(
         `SELECT toString(hash) AS hash FROM runs WHERE kind = 'charge' AND cluster = {cluster:String}
            AND window_start = fromUnixTimestamp64Milli({windowStart:Int64}) ORDER BY generation DESC LIMIT 2`,

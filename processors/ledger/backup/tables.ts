@@ -34,6 +34,13 @@ export const BACKED_UP: readonly BackedUpTable[] = [
   },
   { name: "gpu_hours", time: "bucket", rows: OF_RUNS, why: "hourly rollups; their samples expire" },
   { name: "usage_hours", time: "from_at", rows: OF_RUNS, why: "the metered usage, the base of corrections" },
+  { name: "serving_hours", time: "hour", rows: OF_RUNS, why: "the work of engines; their samples expire" },
+  {
+    name: "serving_charges",
+    time: "hour",
+    rows: OF_RUNS,
+    why: "the charges of services by model and tenant, open and closed",
+  },
   { name: "charges", time: "from_at", rows: OF_RUNS, why: "all charges, open and closed, with corrections" },
   { name: "access_tokens", time: "at", rows: ALL, why: "tokens, as hashes" },
   { name: "deliveries", time: "at", rows: ALL, why: "the deliveries, so that nothing is sent twice" },

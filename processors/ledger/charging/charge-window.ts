@@ -4,6 +4,7 @@ import { periodOf } from "../../../domain/period.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import type { PriceBook } from "../../../domain/price/book.ts";
+import { DEFAULT_SERVING, type ServingRules } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
 import { listOf } from "../../../runtime/store/schema/table.ts";
@@ -17,6 +18,9 @@ import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { SpreadCharges } from "../charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+import { insertServingLines } from "../serving/book-lines.ts";
+import { readServices } from "../serving/services.ts";
+import { createServingSplit, type ServingSplit } from "../serving/serving-split.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The rules that turn GPU time into charges. */
@@ -27,6 +31,7 @@ export interface ChargeRules {
   readonly policies: readonly Policy[];
   /** If absent, charges have no carbon. */
   readonly energy?: EnergyFactors | undefined;
+  readonly serving?: ServingRules | undefined;
 }
 
 /** The findings of a run of charges, in addition to its rows. */
@@ -74,7 +79,7 @@ export async function chargeWindow(
 export async function beginCharges(
   store: StoreClient,
   run: Run,
-  { book, owners, policies, energy }: ChargeRules,
+  { book, owners, policies, energy, serving = DEFAULT_SERVING }: ChargeRules,
 ): Promise<HourCharges> {
   const { windowStart, runId } = run;
   const billingPeriod = periodOf(windowStart).from;
@@ -83,8 +88,10 @@ export async function beginCharges(
   const refusedScopes = new Set<string>();
   let unpriced = 0n;
   await announceRun(store, run);
+  const services = await readServices(store, run, serving.models);
   const bills = policies.map((policy) =>
     createBill(policy, book, {
+      split: createServingSplit(policy.name, services, serving.rules),
       inserts: createChargeInserts(store, { run: runId, policy: policy.name, billingPeriod }),
       spreadHour: (charges) => spreadHour(store, run, { charges, policy, owners }),
     }),
@@ -103,8 +110,10 @@ export async function beginCharges(
     },
     async end() {
       for (const bill of bills) {
-        const { refused, isBalanced } = await bill.end();
+        const { refused, isBalanced, serving: served } = await bill.end();
         for (const scope of refused) refusedScopes.add(scope);
+        breaches.push(...served.breaches);
+        await insertServingLines(store, { run: runId, policy: bill.name, billingPeriod }, windowStart, served.lines);
         if (!isBalanced)
           breaches.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
       }
@@ -139,8 +148,12 @@ export async function contentOf(store: StoreClient, { cluster, windowStart, runI
 interface Bill {
   readonly name: string;
   add(charges: readonly Charge[]): Promise<void>;
-  /** Spreads and marks up the charges that waited for the whole hour. */
-  end(): Promise<{ readonly refused: readonly string[]; readonly isBalanced: boolean }>;
+  /** Spreads and marks up the charges that waited for the whole hour, and splits those of services. */
+  end(): Promise<{
+    readonly refused: readonly string[];
+    readonly isBalanced: boolean;
+    readonly serving: ReturnType<ServingSplit["end"]>;
+  }>;
 }
 
 /**
@@ -149,16 +162,17 @@ interface Bill {
  */
 function createBill(
   policy: Policy,
-  book: PriceBook,
+  { markup }: Pick<PriceBook, "markup">,
   ports: {
     readonly inserts: ChargeInserts;
+    readonly split: ServingSplit;
     readonly spreadHour: (charges: readonly Charge[]) => Promise<SpreadCharges>;
   },
 ): Bill {
-  const { inserts } = ports;
+  const { inserts, split } = ports;
   const { spread, payers } = policy;
   const spreads = Object.values(payers).includes("spread") && spread.window === "hour";
-  const waits = book.markup.length > 0 || (spreads && spread.over !== "node");
+  const waits = markup.length > 0 || (spreads && spread.over !== "node");
   const refused: string[] = [];
   const waiting: Charge[] = [];
   let isBalanced = true;
@@ -166,9 +180,14 @@ function createBill(
   async function finish(charges: readonly Charge[]): Promise<void> {
     const done = spreads ? await ports.spreadHour(charges) : { charges, refused: [] };
     refused.push(...done.refused);
-    const all = [...done.charges, ...markupCharges(done.charges, book.markup)];
+    const all = [...done.charges, ...markupCharges(done.charges, markup)];
     isBalanced &&= isSameSum(charges, all);
-    await inserts.add(all);
+    await book(all);
+  }
+
+  async function book(charges: readonly Charge[]): Promise<void> {
+    split.add(charges);
+    await inserts.add(charges);
   }
 
   return {
@@ -176,12 +195,12 @@ function createBill(
     async add(charges) {
       if (waits) waiting.push(...charges);
       else if (spreads) await finish(charges);
-      else await inserts.add(charges);
+      else await book(charges);
     },
     async end() {
       await finish(waiting);
       await inserts.end();
-      return { refused, isBalanced };
+      return { refused, isBalanced, serving: split.end() };
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { Markup } from "../../../domain/price/book.ts";
+import { DEFAULT_SERVING } from "../../../domain/serving/rules.ts";
 import type { Weights } from "../../../domain/policy/spread.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { contentOf, type ChargeFindings, type ChargeRules } from "./charge-window.ts";
@@ -17,6 +18,9 @@ import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+import { insertServingLines, lineCorrections, readBookedLines } from "../serving/book-lines.ts";
+import { readServices } from "../serving/services.ts";
+import { createServingSplit } from "../serving/serving-split.ts";
 
 /** A run of corrections. Its billing period is an open one. */
 export type CorrectionRun = Run & { readonly billingPeriod: number };
@@ -29,7 +33,7 @@ export type CorrectionRun = Run & { readonly billingPeriod: number };
 export async function correctWindow(
   store: StoreClient,
   run: CorrectionRun,
-  { book, owners, energy }: Omit<ChargeRules, "policies">,
+  { book, owners, energy, serving = DEFAULT_SERVING }: Omit<ChargeRules, "policies">,
   { closing, weights }: { readonly closing: ClosedPeriod; readonly weights: FrozenWeights },
 ): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
   const { policies, closeId } = closing;
@@ -37,6 +41,7 @@ export async function correctWindow(
   const refusedScopes = new Set<string>();
   await announceRun(store, run);
   const hour = await recompute(store, run, { book, owners, policies, energy });
+  const services = await readServices(store, run, serving.models);
   breaches.push(...hour.breaches);
   for (const [index, policy] of policies.entries()) {
     const charges = hour.charges[index]!;
@@ -53,8 +58,15 @@ export async function correctWindow(
     const booked = await readBooked(store, run, policy.name);
     const corrections = correctionsOf(recomputed.charges, booked);
     breaches.push(...correctionBreaches(policy.name, recomputed.charges, [...booked, ...corrections]));
-    const { runId, billingPeriod } = run;
-    await insertCharges(store, { run: runId, policy: policy.name, billingPeriod, corrects: closeId }, corrections);
+    const { runId, billingPeriod, windowStart } = run;
+    const booking = { run: runId, policy: policy.name, billingPeriod, corrects: closeId };
+    await insertCharges(store, booking, corrections);
+    const split = createServingSplit(policy.name, services, serving.rules);
+    split.add(recomputed.charges);
+    const served = split.end();
+    breaches.push(...served.breaches);
+    const bookedLines = await readBookedLines(store, run, policy.name);
+    await insertServingLines(store, booking, windowStart, lineCorrections(served.lines, bookedLines));
   }
   const findings = { ...hour.findings, breaches, refusedScopes: [...refusedScopes] };
   if (breaches.length > 0) {

@@ -10,8 +10,8 @@ import type { ClosedPeriod } from "./closed.ts";
 import { readWeights } from "./weights.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** A condition on `charges`: a valid closing froze their run. */
-const FROZEN = `run_id IN (
+/** A condition on tables with rows of runs: a valid closing froze their run. */
+export const FROZEN = `run_id IN (
   SELECT run_id FROM closed_runs
   WHERE kind IN ('charge', 'correction', 'close') AND close_id IN (SELECT close_id FROM closed_periods)
 )`;

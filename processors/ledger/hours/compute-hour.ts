@@ -6,6 +6,7 @@ import { correctWindow } from "../charging/corrections.ts";
 import { closingOf, type Closed } from "../closing/closed.ts";
 import type { FrozenWeights } from "../closing/frozen.ts";
 import { meterWindow } from "../metering/meter.ts";
+import { meterServing } from "../serving/meter-serving.ts";
 import { basisOf, type LedgerRules } from "./rules.ts";
 import { newRunId, type Run, type RunContent, type Watermark } from "./runs.ts";
 import type { WindowOfCluster } from "./schedule.ts";
@@ -16,6 +17,8 @@ export interface LedgerTurn {
   readonly generation: number;
   /** The positions of facts below which all facts were considered. */
   readonly facts: Watermark;
+  /** The positions of scrapes of engines below which all were considered; absent if nothing follows them. */
+  readonly serving?: Watermark;
   readonly now: number;
   /** The closed periods. Their hours are corrected, not charged. */
   readonly closed: Closed;
@@ -41,8 +44,11 @@ export async function computeLedger(
   turn: LedgerTurn,
   signal?: AbortSignal,
 ): Promise<LedgerWindow> {
-  const { generation, facts, now } = turn;
-  const window = { cluster, windowStart, usageRun: newRunId() };
+  const { generation, facts, serving = new Map(), now } = turn;
+  const servingOf = { cluster, windowStart, generation, watermark: serving, publishedAt: now, runId: newRunId() };
+  const served = await meterServing(store, servingOf, now);
+  const servingRun = served === undefined ? "" : servingOf.runId;
+  const window = { cluster, windowStart, usageRun: newRunId(), servingRun };
   const run = { cluster, windowStart, generation, watermark: facts, publishedAt: now, runId: window.usageRun };
   const { dates, absentAfterMillis } = rules;
   const isOpen = closingOf(turn.closed, windowStart) === undefined;
@@ -91,11 +97,11 @@ export interface Recharged extends ChargeFindings {
  */
 export async function chargeAgain(
   store: StoreClient,
-  { cluster, windowStart, usageRun }: StaleWindow,
+  { cluster, windowStart, ...made }: StaleWindow,
   rules: LedgerRules,
-  { generation, now, closed, weights }: Omit<LedgerTurn, "facts">,
+  { generation, now, closed, weights }: Omit<LedgerTurn, "facts" | "serving">,
 ): Promise<Recharged> {
-  const run = chargeRunOf({ cluster, windowStart, usageRun }, rules, { generation, now });
+  const run = chargeRunOf({ cluster, windowStart, ...made }, rules, { generation, now });
   const closing = closingOf(closed, windowStart);
   if (closing === undefined) return rechargedOf("charge", await chargeWindow(store, run, rules.charge));
   const into = { ...run, billingPeriod: closed.openSince };
@@ -103,11 +109,11 @@ export async function chargeAgain(
 }
 
 function chargeRunOf(
-  { cluster, windowStart, usageRun }: StaleWindow,
+  { cluster, windowStart, ...made }: StaleWindow,
   rules: LedgerRules,
   { generation, now }: Pick<LedgerTurn, "generation" | "now">,
 ): Run {
-  const basis = basisOf(usageRun, rules);
+  const basis = basisOf(made, rules);
   return { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId(), basis };
 }
 

@@ -48,7 +48,10 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Returns the basis of charges: the usage run, the hash of all rules, and the hash of prices and owners. */
-export function basisOf(usageRun: string, { hash, booksHash }: Pick<LedgerRules, "hash" | "booksHash">): string {
-  return `${usageRun} ${hash} ${booksHash}`;
+/** Returns the basis of charges: the usage run, the hash of all rules, the hash of prices and owners, and the run of serving, if any. */
+export function basisOf(
+  { usageRun, servingRun }: { readonly usageRun: string; readonly servingRun: string },
+  { hash, booksHash }: Pick<LedgerRules, "hash" | "booksHash">,
+): string {
+  return `${usageRun} ${hash} ${booksHash} ${servingRun}`.trimEnd();
 }

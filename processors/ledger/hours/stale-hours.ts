@@ -7,12 +7,14 @@ import type { WindowOfCluster } from "./schedule.ts";
 /** An hour whose charges are missing, or were computed from other usage or other rules than the current ones. */
 export interface StaleWindow extends WindowOfCluster {
   readonly usageRun: string;
+  /** The run of the hour's serving; empty if nothing served. */
+  readonly servingRun: string;
 }
 
 /**
  * Returns the hours of a span with stale charges, newest first. In open periods, charges are stale if usage or any rule changed. In closed
  * periods, if usage, prices or owners changed, because the policies of closed periods are frozen. Costs of no cluster ({@link FLEET})
- * depend on the usage of all clusters. Fails with a `StoreError`.
+ * depend on the usage of all clusters. Charges are stale as well if engines were metered again. Fails with a `StoreError`.
  */
 export async function staleCharges(
   store: StoreClient,
@@ -25,8 +27,12 @@ export async function staleCharges(
     `WITH metered AS (
        SELECT cluster, window_start AS start, ${ofLastRun("toString(run_id)")} AS usage_run
        FROM runs WHERE kind = 'usage' AND ${spanned} GROUP BY cluster, start
+     ),
+     served AS (
+       SELECT toString(cluster) AS cluster, window_start AS start, ${ofLastRun("toString(run_id)")} AS serving_run
+       FROM runs WHERE kind = 'serving' AND ${spanned} GROUP BY cluster, start
      )
-     SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun
+     SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun, serving_run AS servingRun
      FROM (
        SELECT toString(cluster) AS cluster, start, usage_run FROM metered
        UNION ALL
@@ -42,7 +48,8 @@ export async function staleCharges(
        WHERE kind IN ('charge', 'correction') AND ${spanned} AND run_id IN (SELECT run_id FROM charge_runs)
        GROUP BY cluster, start
      ) AS charge USING (cluster, start)
-     WHERE made_of[1] != usage_run
+     LEFT JOIN served USING (cluster, start)
+     WHERE made_of[1] != usage_run OR made_of[4] != serving_run
        OR (start >= fromUnixTimestamp({open:Int64}) AND made_of[2] != {hash:String})
        OR (start < fromUnixTimestamp({open:Int64}) AND made_of[3] != {books:String})
      ORDER BY start DESC`,

@@ -3,6 +3,7 @@ import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import { HOURS_TOUCHED_SQL } from "../hours/window.ts";
 import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
 import { SCRAPE_KEY_SQL } from "../rollup/rollups.ts";
+import { SERVING_SCRAPE_KEY_SQL } from "../serving/meter-serving.ts";
 import type { Watermark } from "../hours/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
@@ -34,14 +35,34 @@ interface NewestScrape {
   readonly scrapedAt: number;
 }
 
+/** The table of scrapes that a tracker follows, and the kind of the runs that count them. */
+export interface TrackedScrapes {
+  readonly table: "scrapes" | "serving_scrapes";
+  readonly kind: "rollup" | "serving";
+  /** The identity of a scrape as SQL. */
+  readonly key: string;
+}
+
+/** The scrapes of GPUs, which rollups count. */
+export const SAMPLE_WINDOWS: TrackedScrapes = { table: "scrapes", kind: "rollup", key: SCRAPE_KEY_SQL };
+
+/** The scrapes of engines and gateways, which runs of serving count. */
+export const SERVING_WINDOWS: TrackedScrapes = {
+  table: "serving_scrapes",
+  kind: "serving",
+  key: SERVING_SCRAPE_KEY_SQL,
+};
+
 /** Creates a tracker. */
-export function createDirtyWindows(options: {
-  readonly store: StoreClient;
-  readonly ends: () => Promise<PartitionEnds>;
-  readonly now: () => number;
-  readonly overlapMillis: number;
-}): DirtyWindows {
-  const { store, ends, now, overlapMillis } = options;
+export function createDirtyWindows(
+  options: TrackedScrapes & {
+    readonly store: StoreClient;
+    readonly ends: () => Promise<PartitionEnds>;
+    readonly now: () => number;
+    readonly overlapMillis: number;
+  },
+): DirtyWindows {
+  const { table, kind, key, store, ends, now, overlapMillis } = options;
   const newestOf = new Map<number, NewestScrape>();
   let watermark: Watermark | undefined;
   let following: { readonly at: number; readonly positions: Watermark } | undefined;
@@ -51,7 +72,7 @@ export function createDirtyWindows(options: {
   async function look(): Promise<readonly WindowOfCluster[]> {
     const [at, end] = [now(), await ends()];
     const first = watermark === undefined;
-    const from = within(watermark ?? (await publishedWatermark(store)), end);
+    const from = within(watermark ?? (await publishedWatermark(store, kind)), end);
     const moves = following !== undefined && at - following.at >= overlapMillis;
     const to = within(moves ? following!.positions : from, end);
     const changed = first ? await lookAtAll(from) : await lookBeyond(from, to);
@@ -65,12 +86,12 @@ export function createDirtyWindows(options: {
   }
 
   async function lookAtAll(from: Watermark): Promise<readonly WindowOfCluster[]> {
-    keepNewest(await store.query<NewestRow>(`SELECT partition, ${NEWEST} FROM scrapes GROUP BY partition`));
-    const published = await publishedScrapes(store);
+    keepNewest(await store.query<NewestRow>(`SELECT partition, ${NEWEST} FROM ${table} GROUP BY partition`));
+    const published = await publishedScrapes(store, kind);
     const rows = await store.query<CountRow & { readonly scrapes: string }>(`
-      SELECT cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(${SCRAPE_KEY_SQL}) AS scrapes,
+      SELECT cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(${key}) AS scrapes,
         uniqExactIf((partition, position), ${beyond(from)}) AS recent
-      FROM scrapes GROUP BY cluster, hour`);
+      FROM ${table} GROUP BY cluster, hour`);
     counts = new Map(rows.map((row) => [keyOf(windowOf(row)), Number(row.recent)]));
     // A window with fewer scrapes than its run counted has lost raw rows by age. Its rollups stay.
     return rows
@@ -82,7 +103,7 @@ export function createDirtyWindows(options: {
     const rows = await store.query<NewestRow & CountRow & { readonly seen: string }>(`
       SELECT partition, ${NEWEST}, cluster, arrayJoin(${HOURS_TOUCHED_SQL}) AS hour, uniqExact(position) AS seen,
         uniqExactIf(position, ${beyond(to)}) AS recent
-      FROM scrapes WHERE ${beyond(from)} GROUP BY partition, cluster, hour`);
+      FROM ${table} WHERE ${beyond(from)} GROUP BY partition, cluster, hour`);
     keepNewest(rows);
     const windows = new Map<string, { readonly window: WindowOfCluster; seen: number; recent: number }>();
     for (const row of rows) {
@@ -167,19 +188,22 @@ function beyond(watermark: Watermark): string {
   return terms.length === 0 ? "false" : `(${terms.join(" OR ")})`;
 }
 
-async function publishedWatermark(store: StoreClient): Promise<Watermark> {
+async function publishedWatermark(store: StoreClient, kind: TrackedScrapes["kind"]): Promise<Watermark> {
   const rows = await store.query<{ partition: number; position: string }>(`
     SELECT each.1 AS partition, max(each.2) AS position
-    FROM (SELECT arrayJoin(CAST(watermark, 'Array(Tuple(UInt32, UInt64))')) AS each FROM runs WHERE kind = 'rollup')
+    FROM (SELECT arrayJoin(CAST(watermark, 'Array(Tuple(UInt32, UInt64))')) AS each FROM runs WHERE kind = '${kind}')
     GROUP BY partition`);
   return new Map(rows.map(({ partition, position }) => [partition, Number(position)]));
 }
 
-async function publishedScrapes(store: StoreClient): Promise<ReadonlyMap<string, number>> {
+async function publishedScrapes(
+  store: StoreClient,
+  kind: TrackedScrapes["kind"],
+): Promise<ReadonlyMap<string, number>> {
   const rows = await store.query<{ cluster: string; start: string; counted: string }>(`
     SELECT cluster, toInt64(toUnixTimestamp(window_start)) AS start,
       ${ofLastRun("scrapes")} AS counted
-    FROM runs WHERE kind = 'rollup' GROUP BY cluster, start`);
+    FROM runs WHERE kind = '${kind}' GROUP BY cluster, start`);
   return new Map(
     rows.map(({ cluster, start, counted }) => [keyOf({ cluster, windowStart: Number(start) * 1000 }), Number(counted)]),
   );

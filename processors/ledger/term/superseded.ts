@@ -1,3 +1,4 @@
+import { groupedBy } from "../../../domain/grouped.ts";
 import type { RunKind } from "../hours/runs.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { keyOf } from "../hours/schedule.ts";
@@ -24,7 +25,7 @@ export interface KnownRun {
  * stays.
  */
 export function supersededRuns(runs: readonly KnownRun[], nowMillis: number): readonly KnownRun[] {
-  const windows = grouped(runs, keyOf);
+  const windows = groupedBy(runs, keyOf);
   return [...windows.values()].flatMap((ofWindow) =>
     ofWindow.filter((run) =>
       ofWindow.some(
@@ -54,7 +55,7 @@ export async function dropSuperseded(store: StoreClient, nowMillis: number): Pro
   if (superseded.length === 0) return 0;
   for (const { table, digits, kinds } of TABLES) {
     const ofTable = superseded.filter((run) => run.kind === undefined || kinds.some((kind) => kind === run.kind));
-    const partitions = grouped(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
+    const partitions = groupedBy(ofTable, ({ windowStart }) => partitionOf(windowStart, digits));
     for (const [partition, runs] of partitions) {
       await deleteRuns(store, `${table} IN PARTITION ${partition} WHERE`, idsOf(runs));
     }
@@ -80,7 +81,7 @@ function idsOf(runs: readonly KnownRun[]): readonly string[] {
 
 /** Drops sums of superseded runs, and of days with one of them. The rows that name the sums go last, so that a crash is resumed. */
 async function dropSums(store: StoreClient, superseded: readonly KnownRun[]): Promise<void> {
-  for (const [partition, runs] of grouped(superseded, ({ windowStart }) => partitionOf(windowStart, 6))) {
+  for (const [partition, runs] of groupedBy(superseded, ({ windowStart }) => partitionOf(windowStart, 6))) {
     const parts = await store.query<{ readonly run: string }>(
       `SELECT DISTINCT toString(run_id) AS run FROM charge_sum_parts
        WHERE toYYYYMM(window_start) = {month:UInt32} AND hasAny(runs, {runs:Array(UUID)})`,
@@ -97,7 +98,9 @@ const TABLES = [
   { table: "gpu_5m", digits: 8, kinds: ["rollup"] },
   { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
   { table: "usage_hours", digits: 6, kinds: ["usage"] },
+  { table: "serving_hours", digits: 6, kinds: ["serving"] },
   { table: "charges", digits: 6, kinds: ["charge", "correction"] },
+  { table: "serving_charges", digits: 6, kinds: ["charge", "correction"] },
 ] as const;
 
 async function withoutFrozen(store: StoreClient, runs: readonly KnownRun[]): Promise<readonly KnownRun[]> {
@@ -109,12 +112,6 @@ async function withoutFrozen(store: StoreClient, runs: readonly KnownRun[]): Pro
   );
   const frozen = new Set(rows.map(({ run }) => run));
   return runs.filter(({ runId }) => !frozen.has(runId));
-}
-
-function grouped(runs: readonly KnownRun[], by: (run: KnownRun) => string): ReadonlyMap<string, readonly KnownRun[]> {
-  const groups = new Map<string, KnownRun[]>();
-  for (const run of runs) groups.set(by(run), [...(groups.get(by(run)) ?? []), run]);
-  return groups;
 }
 
 /** Returns `toYYYYMMDD` or `toYYYYMM`, by the number of digits. An hour lies in exactly one partition. */

@@ -1,4 +1,4 @@
-import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
+import { SAMPLES_TOPIC, SERVING_TOPIC } from "../../../domain/messages/topics.ts";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import { pause } from "../../../runtime/clock.ts";
 import { inTurns } from "../../../runtime/in-turns.ts";
@@ -6,7 +6,13 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { ChargeFindings } from "../charging/charge-window.ts";
 import { readBooks, readBooksVersion, type Books } from "./books.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
-import { createDirtyWindows, settledUntil, type PartitionEnds } from "./dirty-windows.ts";
+import {
+  createDirtyWindows,
+  SAMPLE_WINDOWS,
+  SERVING_WINDOWS,
+  settledUntil,
+  type PartitionEnds,
+} from "./dirty-windows.ts";
 import { hoursToMeter } from "./hours-to-meter.ts";
 import type { Term } from "./leader.ts";
 import { dropAbandonedCloses } from "../closing/abandoned.ts";
@@ -104,8 +110,16 @@ export async function workTerm(
   const { bus, store, now, events, timing, ledger } = options;
   const ends = (topic: string): Promise<PartitionEnds> => partitionEnds(bus, topic);
   const samples = createDirtyWindows({
+    ...SAMPLE_WINDOWS,
     store,
     ends: () => ends(SAMPLES_TOPIC),
+    now,
+    overlapMillis: timing.overlapMillis,
+  });
+  const serving = createDirtyWindows({
+    ...SERVING_WINDOWS,
+    store,
+    ends: () => ends(SERVING_TOPIC),
     now,
     overlapMillis: timing.overlapMillis,
   });
@@ -174,6 +188,7 @@ export async function workTerm(
       sampled.add(keyOf(window));
       schedule.touch(window, now());
     }
+    for (const window of await serving.look()) schedule.touch(window, now());
     changed.push(...(await facts.look()));
     const at = `${version} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
     const isNew = at !== booksAt;
@@ -241,7 +256,14 @@ export async function workTerm(
 
   /** Meters and charges a window. Returns its number of usage rows. */
   async function makeLedger(window: WindowOfCluster): Promise<number> {
-    const turn = { generation, facts: facts.watermark, now: time(), closed: books.closed, weights };
+    const turn = {
+      generation,
+      facts: facts.watermark,
+      serving: serving.watermark,
+      now: time(),
+      closed: books.closed,
+      weights,
+    };
     const begun = performance.now();
     stale = stale.filter((old) => keyOf(old) !== keyOf(window));
     const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);

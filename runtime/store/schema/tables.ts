@@ -6,7 +6,12 @@ import { ROLLUP_TYPES } from "./rollups.ts";
 import { RUN_ID } from "./runs.ts";
 import { SAMPLE_TYPES } from "./samples.ts";
 import { SCRAPE_COLUMNS } from "./scrapes.ts";
-import { SERVING_SAMPLE_COLUMNS, SERVING_SCRAPE_COLUMNS } from "./serving.ts";
+import {
+  SERVING_CHARGE_COLUMNS,
+  SERVING_HOUR_COLUMNS,
+  SERVING_SAMPLE_COLUMNS,
+  SERVING_SCRAPE_COLUMNS,
+} from "./serving.ts";
 import type { Column } from "./table.ts";
 import { USAGE_COLUMNS } from "./usage.ts";
 
@@ -55,6 +60,14 @@ export const TABLES: Readonly<Record<string, { readonly row: string; readonly co
     columns: typesOf([RUN_ID, ...USAGE_COLUMNS]),
   },
   charges: { row: "a line of a bill under one policy", columns: typesOf([RUN_ID, ...CHARGE_COLUMNS]) },
+  serving_hours: {
+    row: "an hour of a pod that serves, of a page of it, or of a model or tenant of a page",
+    columns: typesOf([RUN_ID, ...SERVING_HOUR_COLUMNS]),
+  },
+  serving_charges: {
+    row: "a part of a service's charges of an hour: a phase of a model, for a tenant",
+    columns: typesOf([RUN_ID, ...SERVING_CHARGE_COLUMNS]),
+  },
   charge_sums: { row: "charges of an hour or a day, summed over workloads", columns: sumsOf("key", "amount") },
   charge_workload_sums: {
     row: "charges of an hour or a day, summed for each workload",

@@ -39,6 +39,7 @@ const charge = (pod: string, effective: bigint, more: Partial<ServiceCharge> = {
 });
 const target = (work: Partial<Work>, times: Partial<ServingTarget> = {}): ServingTarget => ({
   servedMillis: HOUR,
+  loadingMillis: 0,
   coveredMillis: HOUR,
   idleMillis: 0,
   models: [{ model: "m", work: { ...NO_WORK, ...work } }],
@@ -91,6 +92,18 @@ describe("the split of a service", () => {
       TIME,
     );
     expect(effectiveOf(lines)).toEqual({ decode: 200n, prefill: 200n, unmeasured: 400n, starting: 100n });
+  });
+
+  test("has the time in which the engine loaded, as far as no page covers it", () => {
+    const loading = target(
+      { generatedTokens: 1, decodeMicros: 1 },
+      { coveredMillis: HOUR / 2, loadingMillis: HOUR / 4 },
+    );
+    const early = { ...loading, loadingMillis: HOUR };
+    const split = (of: ServingTarget) =>
+      effectiveOf(splitService(service({ replicas: [{ pods: ["a"], targets: [of] }] }), [charge("a", 400n)], TIME));
+    expect(split(loading)).toEqual({ decode: 200n, starting: 100n, unmeasured: 100n });
+    expect(split(early)).toEqual({ decode: 200n, starting: 200n });
   });
 
   test("gives silent pods without a gang the cells of the workload", () => {
@@ -189,7 +202,13 @@ const aTarget: fc.Arbitrary<ServingTarget> = fc
   .map(([a, b, c, models]) => {
     const [idleMillis, coveredMillis, servedMillis] = [a, b, c].sort((x, y) => x - y) as [number, number, number];
     const byModel = Object.entries(models).sort(([x], [y]) => (x < y ? -1 : 1));
-    return { idleMillis, coveredMillis, servedMillis, models: byModel.map(([model, work]) => ({ model, work })) };
+    return {
+      idleMillis,
+      coveredMillis,
+      servedMillis,
+      loadingMillis: b,
+      models: byModel.map(([model, work]) => ({ model, work })),
+    };
   });
 const aTenant: fc.Arbitrary<TenantWork> = fc.record({
   model: fc.constantFrom("m", "n"),

@@ -1,0 +1,173 @@
+import type { Increases } from "../../../domain/serving/work.ts";
+import type { ServingKind } from "../../../domain/serving/series.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { SERVING_COUNTERS } from "../../../runtime/store/schema/serving.ts";
+import { LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
+import type { Span } from "../plan/node-record.ts";
+
+/** A page that was read, or was to be read, within an hour. Times are milliseconds. */
+export interface MeteredPage {
+  readonly target: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly exporter: string;
+  readonly scrapes: number;
+  readonly failures: number;
+  /** The time between successful scrapes that are close enough. */
+  readonly coveredMillis: number;
+  /** Covered time without a request. */
+  readonly idleMillis: number;
+  /** Requests that ran, times milliseconds. */
+  readonly runningMillis: number;
+  readonly waitingMillis: number;
+  /** The last successful scrape, milliseconds since the epoch. */
+  readonly lastAt: number;
+}
+
+/** The increases of the counters of a model or tenant of a page within an hour. */
+export interface MeteredSeries {
+  readonly target: string;
+  readonly kind: ServingKind;
+  readonly exporter: string;
+  readonly model: string;
+  readonly adapter: string;
+  readonly tenant: string;
+  /** Counters that began again. Each has lost what it counted between its last scrape and its restart. */
+  readonly resets: number;
+  readonly increases: Increases;
+}
+
+const MILLIS = "toUnixTimestamp64Milli(scraped_at)";
+const AROUND = `cluster = {cluster:String}
+  AND scraped_at >= fromUnixTimestamp64Milli({from:Int64} - ${LONGEST_REACH_MILLIS})
+  AND scraped_at < fromUnixTimestamp64Milli({until:Int64} + ${LONGEST_REACH_MILLIS})`;
+
+/** The successful scrapes, each with the time of the one before; 0 if there is none. */
+const READ = `
+  SELECT target, ${MILLIS} AS at, ${REACH_SQL} AS reach,
+    lagInFrame(${MILLIS}, 1, 0) OVER (PARTITION BY target ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+  FROM serving_scrapes FINAL
+  WHERE ${AROUND} AND failure = ''`;
+
+/** The counters whose increase shows that an engine worked. */
+const WORKED = [
+  "prompt_tokens",
+  "computed_prompt_tokens",
+  "generation_tokens",
+  "requests",
+  "requests_stop",
+  "requests_length",
+  "inferences",
+];
+
+/** The state of each page at each scrape: the requests in it, and the sum of the counters that show work. */
+const STATES = `
+  SELECT target, ${MILLIS} AS at, sum(running) AS running, sum(waiting) AS waiting, toInt64(sum(idle_us)) AS idle_us,
+    sum(${WORKED.map((name) => `ifNull(${name}, 0)`).join(" + ")}) AS worked,
+    count(${WORKED.join(") + count(")}) > 0 AS counts
+  FROM serving_samples FINAL
+  WHERE ${AROUND} AND kind = 'engine'
+  GROUP BY target, scraped_at`;
+
+/**
+ * Selects the covered and the idle time of each page. Time between two scrapes is covered if they are at most 2.5 intervals apart. It is idle
+ * as far as the engine has measured that itself. Otherwise it is idle if no counter of work has moved, and no request was in the engine at
+ * either end; an engine without any such value is never idle.
+ */
+const PAGES = `
+WITH between AS (
+  SELECT target, read.at AS at, read.before AS before,
+    greatest(toInt64(0), least(at, {until:Int64}) - greatest(before, {from:Int64})) AS length,
+    if(before > 0 AND at - before <= reach, length, toInt64(0)) AS covered,
+    states.running AS running, states.waiting AS waiting, states.counts AS counts, states.worked AS worked, states.idle_us AS idle_us,
+    lagInFrame(states.running) OVER line AS was_running, lagInFrame(states.waiting) OVER line AS was_waiting,
+    lagInFrame(states.worked) OVER line AS had_worked, lagInFrame(states.idle_us) OVER line AS had_idle_us
+  FROM (${READ}) AS read
+  LEFT JOIN (${STATES}) AS states USING (target, at)
+  WINDOW line AS (PARTITION BY target ORDER BY at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+),
+measured AS (
+  SELECT target, at, covered, was_running, was_waiting,
+    multiIf(
+      covered = 0, 0,
+      idle_us IS NOT NULL AND had_idle_us IS NOT NULL,
+        intDiv(covered * least(toInt64(at - before), intDiv(if(idle_us >= had_idle_us, idle_us - had_idle_us, idle_us), 1000)), at - before),
+      running IS NULL AND NOT counts, 0,
+      ifNull(running, 0) + ifNull(waiting, 0) + ifNull(was_running, 0) + ifNull(was_waiting, 0) = 0 AND worked = had_worked, covered,
+      0) AS idle
+  FROM between
+)
+SELECT attempts.target AS target, namespace, pod, pod_uid AS podUid, exporter, scrapes, failures, last_at AS lastAt,
+  toFloat64(sum(covered)) AS coveredMillis, toFloat64(sum(idle)) AS idleMillis,
+  toFloat64(sum(covered * ifNull(was_running, 0))) AS runningMillis, toFloat64(sum(covered * ifNull(was_waiting, 0))) AS waitingMillis
+FROM (
+  SELECT target, argMax(namespace, scraped_at) AS namespace, argMax(pod, scraped_at) AS pod, argMax(pod_uid, scraped_at) AS pod_uid,
+    argMaxIf(exporter, scraped_at, failure = '') AS exporter, toFloat64(maxIf(${MILLIS}, failure = '')) AS last_at,
+    toUInt32(countIf(${MILLIS} >= {from:Int64} AND ${MILLIS} < {until:Int64})) AS scrapes,
+    toUInt32(countIf(failure != '' AND ${MILLIS} >= {from:Int64} AND ${MILLIS} < {until:Int64})) AS failures
+  FROM serving_scrapes FINAL WHERE ${AROUND} GROUP BY target
+) AS attempts
+LEFT JOIN measured ON measured.target = attempts.target
+GROUP BY ALL
+HAVING scrapes > 0 OR coveredMillis > 0
+ORDER BY target`;
+
+/** Reads the pages of engines and gateways within a span, sorted by target. Fails with a `StoreError`. */
+export function readPages(store: StoreClient, cluster: string, span: Span): Promise<readonly MeteredPage[]> {
+  return store.query<MeteredPage>(PAGES, { cluster, ...span });
+}
+
+/** The tolerance for the clocks of a pod and of a collector, in milliseconds. */
+const CLOCKS_MILLIS = 60_000;
+
+const LINE = "target, kind, exporter, model, adapter, part, tenant";
+const GROUP = "target, kind, exporter, model, adapter, tenant";
+
+/** Returns the nth counter of a row, of the row before, and whether it has begun again, as SQL. */
+const counterOf = (index: number): string => `tupleElement(counters, ${index + 1})`;
+const formerOf = (index: number): string => `ifNull(tupleElement(former, ${index + 1}), 0)`;
+const isResetOf = (index: number): string => `(began OR ifNull(${counterOf(index)} < ${formerOf(index)}, 0))`;
+
+/**
+ * Selects the increases of the counters of each series. An increase belongs to the hour of the later scrape, so that increases of hours sum
+ * to the whole. A counter that falls, or whose begin is later than the row before, has begun again, and its value is its increase. A series
+ * that is new on a page that was read before begins at 0. So does a series whose counters began in the hour, or at most 2.5 intervals before. Of
+ * any other first row only the next increase is known.
+ */
+const SERIES = `
+WITH lines AS (
+  SELECT ${LINE}, ${MILLIS} AS at, ${REACH_SQL} AS reach, created_ms, tuple(${SERVING_COUNTERS.join(", ")}) AS counters,
+    lagInFrame(${MILLIS}, 1, 0) OVER line AS former_at, lagInFrame(created_ms) OVER line AS former_created,
+    lagInFrame(tuple(${SERVING_COUNTERS.join(", ")})) OVER line AS former
+  FROM serving_samples FINAL
+  WHERE ${AROUND}
+  WINDOW line AS (PARTITION BY ${LINE} ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+),
+counted AS (
+  SELECT ${GROUP}, counters, former,
+    former_at > 0 AND ifNull(created_ms > former_created AND created_ms > former_at - ${CLOCKS_MILLIS}, 0) AS began
+  FROM lines
+  LEFT JOIN (${READ}) AS read USING (target, at)
+  WHERE at >= {from:Int64} AND at < {until:Int64}
+    AND (former_at > 0 OR read.before > 0 OR ifNull(created_ms, 0) >= {from:Int64} - lines.reach)
+)
+SELECT ${GROUP}, toFloat64(countIf(${SERVING_COUNTERS.map((_, index) => isResetOf(index)).join(" OR ")})) AS resets,
+  ${SERVING_COUNTERS.map(
+    (name, index) => `toFloat64(sum(${counterOf(index)} - if(${isResetOf(index)}, 0, ${formerOf(index)}))) AS ${name}`,
+  ).join(",\n  ")}
+FROM counted
+GROUP BY ${GROUP}
+ORDER BY ${GROUP}`;
+
+/** Reads the increases of all series of engines and gateways within a span, sorted by target. Fails with a `StoreError`. */
+export async function readSeries(store: StoreClient, cluster: string, span: Span): Promise<readonly MeteredSeries[]> {
+  const rows = await store.query<Record<string, string | number | null>>(SERIES, { cluster, ...span });
+  return rows.map((row) => {
+    const { target, kind, exporter, model, adapter, tenant, resets } = row as unknown as MeteredSeries;
+    const increases = Object.fromEntries(
+      SERVING_COUNTERS.flatMap((name) => (row[name] === null ? [] : [[name, row[name] as number]])),
+    );
+    return { target, kind, exporter, model, adapter, tenant, resets, increases };
+  });
+}

@@ -1,0 +1,192 @@
+import { groupedBy } from "../../../domain/grouped.ts";
+import { split } from "../../../domain/exact/split.ts";
+import type { Replica, Service, ServiceName, ServingTarget, TenantWork } from "../../../domain/serving/service.ts";
+import { addModels, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
+import type { GatewayModels } from "../../../domain/serving/rules.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
+import { rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+
+const readRow = rowReader(SERVING_HOUR_COLUMNS) as (row: Readonly<Record<string, unknown>>) => ServingHourRow;
+
+/** Reads the workloads that served models in a published hour, sorted by namespace and name. Fails with a `StoreError`. */
+export async function readServices(
+  store: StoreClient,
+  { cluster, windowStart }: WindowOfCluster,
+  models: GatewayModels,
+): Promise<readonly Service[]> {
+  const rows = await store.query<Record<string, unknown>>(
+    `SELECT ${selectionOf(SERVING_HOUR_COLUMNS)} FROM serving_hours_published
+     WHERE cluster = {cluster:String} AND hour = fromUnixTimestamp64Milli({start:Int64})
+     ORDER BY namespace, workload_kind, workload, pod_uid, target, kind, model, adapter, tenant`,
+    { cluster, start: windowStart },
+  );
+  return servicesOf(rows.map(readRow), models);
+}
+
+/**
+ * Returns the workloads that served models, from the rows of an hour of one cluster. A workload serves if one of its pods has a page. The
+ * tokens of a gateway belong to the services of the cluster that have the model; several of them share these tokens as their engines have
+ * counted. The tokens of a frontend count for the services of its namespace whose engines count none.
+ */
+export function servicesOf(rows: readonly ServingHourRow[], models: GatewayModels): readonly Service[] {
+  const workloads = groupedBy(
+    rows.filter(({ workload }) => workload !== ""),
+    (row) => JSON.stringify(nameOf(row)),
+  );
+  const engines = [...workloads.values()].flatMap((ofWorkload) => engineOf(ofWorkload) ?? []);
+  const served = withFrontends(
+    engines,
+    rows.filter(({ kind }) => kind === "frontend"),
+  );
+  return withTenants(served, tenantsOf(rows, models));
+}
+
+type Engines = Omit<Service, "tenants">;
+
+function engineOf(rows: readonly ServingHourRow[]): Engines | undefined {
+  const pages = rows.filter(({ kind }) => kind === "page");
+  if (pages.length === 0) return undefined;
+  const series = groupedBy(
+    rows.filter(({ kind }) => kind === "engine"),
+    ({ target }) => target,
+  );
+  const pagesOf = groupedBy(pages, ({ pod_uid }) => pod_uid);
+  const targetsOf = (pods: readonly string[]): readonly ServingTarget[] =>
+    pods.flatMap((pod) => (pagesOf.get(pod) ?? []).map((page) => targetOf(page, series.get(page.target) ?? [])));
+  const pods = rows.filter(({ kind }) => kind === "pod");
+  const own = [...pagesOf.keys()].map((pod) => ({ pods: [pod], targets: targetsOf([pod]) }));
+  return {
+    ...nameOf(rows[0]!),
+    replicas: [...own, ...followersOf(pods, pagesOf, targetsOf)],
+    works: modelsOf(rows.filter(({ kind }) => kind === "engine")),
+    frontend: [],
+  };
+}
+
+/** Returns the pods without a page, by gang, each with the pages of its gang. Pods without a gang, or whose gang has no page, are left out. */
+function followersOf(
+  pods: readonly ServingHourRow[],
+  pagesOf: ReadonlyMap<string, unknown>,
+  targetsOf: (pods: readonly string[]) => readonly ServingTarget[],
+): readonly Replica[] {
+  const gangs = groupedBy(
+    pods.filter(({ replica }) => replica !== ""),
+    ({ replica }) => replica,
+  );
+  return [...gangs.values()].flatMap((members) => {
+    const uids = members.map(({ pod_uid }) => pod_uid);
+    const targets = targetsOf(uids);
+    const silent = uids.filter((uid) => !pagesOf.has(uid));
+    return targets.length === 0 || silent.length === 0 ? [] : [{ pods: silent, targets }];
+  });
+}
+
+function targetOf(page: ServingHourRow, series: readonly ServingHourRow[]): ServingTarget {
+  const { served_ms, loading_ms, covered_ms, idle_ms } = page;
+  return {
+    servedMillis: served_ms,
+    loadingMillis: loading_ms,
+    coveredMillis: covered_ms,
+    idleMillis: idle_ms,
+    models: modelsOf(series),
+  };
+}
+
+function modelsOf(series: readonly ServingHourRow[]): readonly ModelWork[] {
+  return addModels(series.map(({ model, increases }) => ({ model, work: workOf(increases) })));
+}
+
+function withFrontends(services: readonly Engines[], rows: readonly ServingHourRow[]): readonly Engines[] {
+  if (rows.length === 0) return services;
+  const frontends = groupedBy(rows, ({ namespace }) => namespace);
+  const lacks = (service: Engines, model: string): boolean =>
+    service.works.some((own) => own.model === model && tokensOf(own.work) === 0);
+  return services.map((service) => {
+    const counted = modelsOf(frontends.get(service.namespace) ?? []).filter(({ model }) => lacks(service, model));
+    const frontend = counted.map(({ model, work }) => {
+      const sharing = services.filter((other) => other.namespace === service.namespace && lacks(other, model));
+      return { model, work: partOf(work, sharing.length, sharing.indexOf(service)) };
+    });
+    return { ...service, frontend, works: addModels([...service.works, ...frontend]) };
+  });
+}
+
+/** Returns one of equal parts of a work, each count rounded so that the parts sum to the work. */
+function partOf(work: ModelWork["work"], parts: number, index: number): ModelWork["work"] {
+  const weights = Array.from({ length: parts }, () => 1);
+  return Object.fromEntries(
+    Object.entries(work).map(([name, count]: [string, number]) => [
+      name,
+      Number(split(BigInt(count), weights)![index]),
+    ]),
+  ) as unknown as ModelWork["work"];
+}
+
+/** Prefixes that LiteLLM puts before the name of a model on a server of one's own: the provider. */
+const PROVIDER = /^(hosted_vllm|vllm|openai|openai_like|litellm_proxy|custom_openai|nvidia_nim|triton|huggingface)\//;
+
+/** Returns the tokens of each tenant of a model, from the rows of gateways. */
+function tenantsOf(rows: readonly ServingHourRow[], models: GatewayModels): readonly TenantWork[] {
+  const tenants = new Map<string, TenantWork>();
+  for (const { kind, model: name, adapter: own, tenant, increases } of rows) {
+    if (kind !== "gateway") continue;
+    const { model, adapter } = models.get(name) ?? { model: name.replace(PROVIDER, ""), adapter: own };
+    const { computedTokens, cachedTokens, generatedTokens, requests } = workOf(increases);
+    const key = JSON.stringify([model, adapter, tenant]);
+    const known = tenants.get(key);
+    const isCounted = "cached_tokens" in increases && (known === undefined || known.cachedTokens !== undefined);
+    tenants.set(key, {
+      model,
+      adapter,
+      tenant,
+      promptTokens: (known?.promptTokens ?? 0) + computedTokens + cachedTokens,
+      cachedTokens: isCounted ? (known?.cachedTokens ?? 0) + cachedTokens : undefined,
+      generatedTokens: (known?.generatedTokens ?? 0) + generatedTokens,
+      requests: (known?.requests ?? 0) + requests,
+    });
+  }
+  return [...tenants.values()].filter(({ tenant }) => tenant !== "");
+}
+
+/** Divides the tokens of tenants over the services that have the model. */
+function withTenants(services: readonly Engines[], tenants: readonly TenantWork[]): readonly Service[] {
+  const byModel = groupedBy(tenants, ({ model }) => model);
+  const countsOf = (model: string, countOf: (work: ModelWork["work"]) => number): readonly number[] =>
+    services.map(({ works }) => {
+      const own = works.find((each) => each.model === model);
+      return own === undefined ? 0 : countOf(own.work);
+    });
+  const parts: TenantWork[][] = services.map(() => []);
+  for (const [model, ofModel] of byModel) {
+    const prompts = countsOf(model, ({ computedTokens, cachedTokens }) => computedTokens + cachedTokens);
+    const generated = countsOf(model, ({ generatedTokens }) => generatedTokens);
+    const requests = countsOf(model, (work) => work.requests);
+    for (const tenant of ofModel) {
+      const over = (count: number, weights: readonly number[]): readonly number[] =>
+        split(BigInt(count), weights)?.map(Number) ?? weights;
+      const [ofPrompts, ofCached, ofGenerated, ofRequests] = [
+        over(tenant.promptTokens, prompts),
+        over(tenant.cachedTokens ?? 0, prompts),
+        over(tenant.generatedTokens, generated),
+        over(tenant.requests, requests),
+      ];
+      for (const [index, own] of parts.entries()) {
+        if (prompts[index]! + generated[index]! === 0) continue;
+        own.push({
+          ...tenant,
+          promptTokens: ofPrompts[index]!,
+          cachedTokens: tenant.cachedTokens === undefined ? undefined : ofCached[index]!,
+          generatedTokens: ofGenerated[index]!,
+          requests: ofRequests[index]!,
+        });
+      }
+    }
+  }
+  return services.map((service, index) => ({ ...service, tenants: parts[index]! }));
+}
+
+function nameOf({ cluster, namespace, workload_kind: workloadKind, workload }: ServingHourRow): ServiceName {
+  return { cluster, namespace, workloadKind, workload };
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
+import { readPages, readSeries } from "../../processors/ledger/serving/increases.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { insertServing, SERVING_INTERVAL as STEP, type ServingSample, type ServingScrape } from "../support/serving.ts";
+
+const START = Date.UTC(2026, 2, 2, 10);
+const SPAN = { from: START, until: START + HOUR };
+
+describe("the increases of an engine's counters", () => {
+  let store: StoreClient;
+  let targets = 0;
+  beforeAll(async () => {
+    store = await createTestDatabase("increases");
+  });
+  afterAll(() => store.close());
+
+  /** Scrapes of a new target, in steps of 15 s from `first` on. `undefined` is an attempt that failed. */
+  async function scraped(
+    pages: readonly (readonly ServingSample[] | undefined)[],
+    { first = START, step = STEP }: { readonly first?: number; readonly step?: number } = {},
+  ): Promise<string> {
+    const target = `http://10.0.0.${(targets += 1)}:8000/metrics`;
+    const scrapes = pages.map((series, index): ServingScrape => ({
+      at: first + index * step,
+      target,
+      ...(series === undefined ? { failure: "timeout" } : { series }),
+    }));
+    await insertServing(store, "c", scrapes);
+    return target;
+  }
+  const page = async (target: string) => (await readPages(store, "c", SPAN)).find((each) => each.target === target);
+  const series = async (target: string, span = SPAN) =>
+    (await readSeries(store, "c", span)).filter((each) => each.target === target);
+  const generated = (...counts: readonly (number | undefined)[]) =>
+    counts.map((count) => (count === undefined ? undefined : [{ values: { generation_tokens: count } }]));
+
+  test("sum the steps of a counter, and count a restart from 0", async () => {
+    const target = await scraped(generated(1000, 1100, 1300, 40, 90));
+    // 100 + 200, then 40 since the restart, then 50.
+    expect(await series(target)).toMatchObject([{ resets: 1, increases: { generation_tokens: 390 } }]);
+  });
+
+  test("belong to the hour of the later scrape, so that hours sum to the whole", async () => {
+    const target = await scraped(generated(0, 10, 30, 60), { first: START + HOUR - 2 * STEP + 5000 });
+    const next = { from: START + HOUR, until: START + 2 * HOUR };
+    const [first] = await series(target);
+    const [second] = await series(target, next);
+    expect([first?.increases["generation_tokens"], second?.increases["generation_tokens"]]).toEqual([10, 50]);
+  });
+
+  test("cross a gap without a reset, whose time is not covered", async () => {
+    const gap = Array.from({ length: 20 }, () => undefined);
+    const target = await scraped([...generated(0, 10), ...gap, ...generated(500, 510)]);
+    expect(await series(target)).toMatchObject([{ increases: { generation_tokens: 510 } }]);
+    expect(await page(target)).toMatchObject({ coveredMillis: 2 * STEP, scrapes: 24, failures: 20 });
+  });
+
+  test("see a restart by the begin of the counters, even if the new values are larger", async () => {
+    const rows = [
+      { values: { generation_tokens: 100, created_ms: START - HOUR } },
+      { values: { generation_tokens: 150, created_ms: START + 5000 } },
+    ];
+    const target = await scraped(rows.map((row) => [row]));
+    expect(await series(target)).toMatchObject([{ resets: 1, increases: { generation_tokens: 150 } }]);
+  });
+
+  test("count a series that is new on a known page, and not one of a page that was never read before", async () => {
+    const row = (tenant: string, count: number) => ({ tenant, values: { generation_tokens: count } });
+    const target = await scraped([[row("a", 70)], [row("a", 75), row("b", 30)], [row("a", 80), row("b", 30)]]);
+    expect((await series(target)).map(({ tenant, increases }) => [tenant, increases["generation_tokens"]])).toEqual([
+      ["a", 10],
+      ["b", 30],
+    ]);
+  });
+
+  test("count the first page of an engine whose counters are known to be young", async () => {
+    const target = await scraped([[{ values: { generation_tokens: 25, created_ms: START - 1000 } }]]);
+    expect(await series(target)).toMatchObject([{ increases: { generation_tokens: 25 } }]);
+  });
+
+  test("do not have counters that the page does not have, and start late ones at 0", async () => {
+    const target = await scraped([
+      [{ values: { generation_tokens: 5 } }],
+      [{ values: { generation_tokens: 5, requests_abort: 2 } }],
+    ]);
+    expect(await series(target)).toMatchObject([{ increases: { generation_tokens: 0, requests_abort: 2 } }]);
+    expect(Object.keys((await series(target))[0]!.increases)).toHaveLength(2);
+  });
+
+  test("add the parts of an engine", async () => {
+    const ranks = (first: number, second: number) => [
+      { part: "0", values: { generation_tokens: first } },
+      { part: "1", values: { generation_tokens: second } },
+    ];
+    const target = await scraped([ranks(0, 0), ranks(10, 1), ranks(20, 0)]);
+    expect(await series(target)).toMatchObject([{ resets: 1, increases: { generation_tokens: 21 } }]);
+  });
+
+  test("count a row once that was stored twice", async () => {
+    const scrapes = [0, 1].map((index) => ({
+      at: START + index * STEP,
+      target: "http://twice",
+      series: [{ values: { generation_tokens: index * 7, running: 1 } }],
+    }));
+    await insertServing(store, "c", scrapes);
+    await insertServing(store, "c", scrapes);
+    expect(await series("http://twice")).toMatchObject([{ increases: { generation_tokens: 7 } }]);
+    expect(await page("http://twice")).toMatchObject({ scrapes: 2, coveredMillis: STEP, runningMillis: STEP });
+  });
+
+  describe("the idle time of a page", () => {
+    const state = (running: number, tokens?: number) => [
+      { values: { running, waiting: 0, ...(tokens === undefined ? {} : { generation_tokens: tokens }) } },
+    ];
+
+    test("is the time without requests at both ends and without work between", async () => {
+      const target = await scraped([state(0, 5), state(0, 5), state(0, 9), state(1, 9), state(0, 12), state(0, 12)]);
+      // Of five steps the first and the last are idle: in the second tokens moved, the next two have a request at an end.
+      expect(await page(target)).toMatchObject({ coveredMillis: 5 * STEP, idleMillis: 2 * STEP });
+    });
+
+    test("follows the requests of an engine without counters", async () => {
+      const target = await scraped([state(0), state(0), state(2), state(0)]);
+      expect(await page(target)).toMatchObject({ coveredMillis: 3 * STEP, idleMillis: STEP });
+    });
+
+    test("is what the engine has measured", async () => {
+      const measured = (idle_us: number) => [{ values: { running: 1, idle_us } }];
+      const target = await scraped([measured(0), measured(4_000_000), measured(10_000_000)]);
+      expect(await page(target)).toMatchObject({ coveredMillis: 2 * STEP, idleMillis: 10_000 });
+    });
+
+    test("is nothing for a page without requests and without counters", async () => {
+      const target = await scraped([[{ values: { kv_cache_ppm: 1 } }], [{ values: { kv_cache_ppm: 1 } }]]);
+      expect(await page(target)).toMatchObject({ coveredMillis: STEP, idleMillis: 0 });
+    });
+
+    test("is cut at the ends of the hour", async () => {
+      const target = await scraped([state(0, 1), state(0, 1)], { first: START - 5000 });
+      expect(await page(target)).toMatchObject({ coveredMillis: 10_000, idleMillis: 10_000 });
+    });
+  });
+
+  test("are none of a page that always failed", async () => {
+    const target = await scraped([undefined, undefined]);
+    expect(await page(target)).toMatchObject({ scrapes: 2, failures: 2, coveredMillis: 0, exporter: "" });
+  });
+});

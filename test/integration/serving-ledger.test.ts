@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOUR_MILLIS as HOUR, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
+import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { readScenario } from "../../scenarios/read.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { createPut, messagesOf } from "../support/play.ts";
+import { insertServing, SERVING_INTERVAL as STEP, type ServingScrape } from "../support/serving.ts";
+
+const START = Date.UTC(2026, 2, 2, 8);
+
+// Two GPUs of 3.60 an hour for two hours. llm-0 has both pods of a group, of which only the leader has a page.
+const FLEET = `
+title: A group of two pods serves a model, and one GPU is free
+period: { start: 2026-03-02T08:00:00Z, end: 2026-03-02T10:00:00Z }
+nodes:
+  - { name: gpu-a, model: NVIDIA-A100-SXM4-40GB, gpus: 3 }
+namespaces:
+  chat: { labels: { team: chat } }
+pods:
+  - name: llm-0
+    namespace: chat
+    node: gpu-a
+    holds: { gpus: 1 }
+    devices: [0]
+    activity: 0.5
+    workload: { kind: Deployment, name: llm }
+  - name: llm-1
+    namespace: chat
+    node: gpu-a
+    holds: { gpus: 1 }
+    devices: [1]
+    activity: 1
+    workload: { kind: Deployment, name: llm }
+prices:
+  - { match: { model: "NVIDIA-A100*" }, from: 2026-01-01, per: gpu-hour, effective: "3.60" }
+policies:
+  - { name: default }
+  - { name: platform-idle, payers: { idle: platform } }
+`;
+
+describe("the ledger of a service", () => {
+  let store: StoreClient;
+  const scenario = readScenario(FLEET, "fleet");
+  const rules = ledgerRules(rulesOf(scenario), "");
+  let generation = 0;
+  beforeAll(async () => {
+    store = await createTestDatabase("serving");
+    await createPut(store)([...messagesOf(scenario)]);
+    // The page of llm-0 is read for an hour. It works in the first half, and is idle in the second.
+    const pages = Array.from({ length: HOUR / STEP + 1 }, (_, index): ServingScrape => {
+      const worked = Math.min(index, HOUR / 2 / STEP);
+      const running = index < HOUR / 2 / STEP ? 2 : 0;
+      return {
+        at: START + index * STEP,
+        target: "http://10.0.0.1:8000/metrics",
+        pod: "llm-0",
+        series: [
+          {
+            values: {
+              prompt_tokens: worked * 1000,
+              generation_tokens: worked * 100,
+              prefill_us: worked * 1_000_000,
+              decode_us: worked * 3_000_000,
+              requests_stop: worked,
+              running,
+              waiting: 0,
+            },
+          },
+        ],
+      };
+    });
+    await insertServing(store, "default", pages);
+  });
+  afterAll(() => store.close());
+
+  const compute = (windowStart: number) =>
+    computeLedger(store, { cluster: "default", windowStart }, rules, {
+      generation: (generation += 1),
+      facts: new Map(),
+      now: START + 2 * HOUR,
+      closed: NOTHING_CLOSED,
+      weights: createFrozenWeights(store),
+    });
+  const linesOf = (hour: number, policy = "default") =>
+    store.query<Record<string, string>>(
+      `SELECT phase, team, toString(sum(effective_cost)) AS cost, toString(sum(gpu_hours)) AS hours,
+         toString(sum(computed_tokens)) AS prompt, toString(sum(generated_tokens)) AS generated, any(basis) AS basis
+       FROM serving_charges_published
+       WHERE policy = {policy:String} AND hour = fromUnixTimestamp64Milli({hour:Int64})
+       GROUP BY phase, team ORDER BY phase, team`,
+      { hour, policy },
+    );
+
+  test("has the phases of an hour, which sum to the charges of the workload under each policy", async () => {
+    expect((await compute(START)).breaches).toEqual([]);
+    // Each pod costs 3.60. llm-1 has no page and no gang, so it costs as llm-0 does: 1.80 idle, and of 1.80 a quarter for prefill.
+    expect(await linesOf(START)).toEqual([
+      { phase: "decode", team: "chat", cost: "2.7", hours: "0.75", prompt: "0", generated: "12000", basis: "time" },
+      { phase: "idle", team: "chat", cost: "3.6", hours: "1", prompt: "0", generated: "0", basis: "" },
+      { phase: "prefill", team: "chat", cost: "0.9", hours: "0.25", prompt: "120000", generated: "0", basis: "time" },
+    ]);
+    const sums = await store.query(
+      `SELECT policy, toString(sum(effective_cost)) AS cost, toString(sum(gpu_hours)) AS hours, uniqExact(run_id) AS runs
+       FROM serving_charges_published GROUP BY policy
+       UNION ALL
+       SELECT policy, toString(sum(effective_cost)), toString(sum(gpu_hours)), uniqExact(run_id)
+       FROM charges_published WHERE workload = 'llm' GROUP BY policy`,
+    );
+    expect(sums).toHaveLength(4);
+    expect(sums.every((sum) => JSON.stringify(sum).includes('"cost":"7.2","hours":"2"'))).toBe(true);
+  });
+
+  test("has an hour without a page as unmeasured only if a page was to be read", async () => {
+    expect((await compute(START + HOUR)).breaches).toEqual([]);
+    // The last scrape, at 9:00, touches this hour: its page was read at the first moment and never after.
+    expect(await linesOf(START + HOUR)).toEqual([
+      expect.objectContaining({ phase: "unmeasured", cost: "7.2", prompt: "0" }),
+    ]);
+  });
+
+  test("is charged again after engines were metered again, and the same input gives the same lines", async () => {
+    const stale = () => staleCharges(store, { ...rules, hasFleetCosts: false }, { from: START, openSince: 0 });
+    expect(await stale()).toEqual([]);
+    const before = await linesOf(START);
+    await compute(START);
+    expect(await linesOf(START)).toEqual(before);
+    expect(await stale()).toEqual([]);
+    const late: ServingScrape = {
+      at: START + 30 * MINUTE + 7000,
+      target: "http://10.0.0.1:8000/metrics",
+      pod: "llm-0",
+      series: [{ values: { prompt_tokens: 121_000, generation_tokens: 12_000, running: 0, waiting: 0 } }],
+    };
+    await insertServing(store, "default", [late]);
+    await compute(START);
+    expect(await linesOf(START)).not.toEqual(before);
+  });
+});
