@@ -3,11 +3,22 @@ import { readBook } from "../domain/price/read.ts";
 import type { ChargeRules } from "../processors/ledger/charging/charge-window.ts";
 import { factorsOf } from "../runtime/config/energy.ts";
 import { policiesOf } from "../runtime/config/policies.ts";
+import { servingOf } from "../runtime/config/serving.ts";
 import type { Scenario } from "./schema.ts";
 
 /** By what a scenario is charged: its book, its owners, all of its policies, and what energy emits. */
 export function rulesOf(scenario: Scenario): ChargeRules {
-  const { currency, prices = [], rates = [], markup = [], commitments = [], fixed = [], policies, energy } = scenario;
+  const {
+    currency,
+    prices = [],
+    rates = [],
+    markup = [],
+    commitments = [],
+    fixed = [],
+    policies,
+    energy,
+    serving,
+  } = scenario;
   const read = readBook({ currency, prices, rates, markup, commitments, fixed });
   const owners = compileOwners(scenario);
   if ("problems" in read || "problems" in owners) throw new TypeError("a scenario that was not read by its schema");
@@ -16,5 +27,6 @@ export function rulesOf(scenario: Scenario): ChargeRules {
     owners: owners.rules,
     policies: policiesOf(policies),
     energy: energy === undefined ? undefined : factorsOf(energy),
+    serving: servingOf(serving),
   };
 }

@@ -7,6 +7,7 @@ import { resourceKeys } from "../runtime/config/kubernetes.ts";
 import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
 import { checkPolicies, policy } from "../runtime/config/policies.ts";
 import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
+import { serving } from "../runtime/config/serving.ts";
 import { list } from "../runtime/config/words.ts";
 import { checkDelivered, checkFleet } from "./checks.ts";
 import type { ScenarioFiles } from "./files.ts";
@@ -243,6 +244,7 @@ export const scenarioSchema = z
     register: register.optional(),
     policies: list(policy).default([]),
     energy: energy.optional(),
+    serving,
     events: z
       .array(
         z.union(

@@ -15,7 +15,7 @@ export interface ConfiguredRules {
 
 /** Returns the rules of a configuration. Processes with the same configuration get equal rules. */
 export function rulesOfConfig(config: Config): ConfiguredRules {
-  const { book, owners, policies, energy, absentAfterMillis } = ledgerOf(config);
+  const { book, owners, policies, energy, serving, absentAfterMillis } = ledgerOf(config);
   const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
   const written = JSON.stringify([currency, prices, rates, markup, commitments, fixed, pricesFile]);
   const [billing, ...others] = policies;
@@ -23,9 +23,9 @@ export function rulesOfConfig(config: Config): ConfiguredRules {
   const owned = JSON.stringify([ownersFile, register, config.owners, config.energy]);
   return {
     rules: ledgerRules(
-      { book, owners, policies: kept, energy },
+      { book, owners, policies: kept, energy, serving },
       `${written}\n${owned}`,
-      JSON.stringify(config.policies),
+      JSON.stringify([config.policies, config.serving]),
       absentAfterMillis,
     ),
     policies: kept,

@@ -5,6 +5,7 @@ import type { OwnerConfig } from "../../domain/owner/rule.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
+import type { ServingRules } from "../../domain/serving/rules.ts";
 import { between } from "./between.ts";
 import { checkEnergy, energy, factorsOf } from "./energy.ts";
 import { ownerLists, ownerRuleOrFile } from "./owners.ts";
@@ -12,6 +13,7 @@ import { ownersFile } from "./owners-file.ts";
 import { checkPolicies, policiesOf, policy, type ConfiguredPolicy } from "./policies.ts";
 import { bookIn, bookKeys, checkBook, priceFile, type WrittenBook } from "./price-book.ts";
 import { duration } from "./quantity.ts";
+import { serving, servingOf } from "./serving.ts";
 import { flag, list, text, type ConfigSources, whole } from "./words.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
@@ -42,6 +44,7 @@ export const ledgerKeys = (sources: ConfigSources) => ({
     .describe("Refuse a configuration without a register, so that a label cannot create a team."),
   policies: list(policy).default([]).describe("The payers of each state. Default: one policy with the name default."),
   energy: energy.optional().describe("The emissions of electricity."),
+  serving,
   absentAfter: duration("1h", "30d")
     .default(86_400_000)
     .describe("Without Kubernetes: the time without a sample after which a GPU is gone, from its last sample on."),
@@ -79,6 +82,7 @@ type WrittenLedger = OwnerConfig &
     readonly pricesFile?: WrittenBook | undefined;
     readonly policies: readonly z.output<typeof policy>[];
     readonly energy?: z.output<typeof energy> | undefined;
+    readonly serving: z.output<typeof serving>;
     readonly requireRegister: boolean;
     readonly absentAfter: number;
     readonly closing: {
@@ -157,6 +161,7 @@ export interface Ledger {
   /** The billing policy is the first. */
   readonly policies: readonly [ConfiguredPolicy, ...ConfiguredPolicy[]];
   readonly energy: EnergyFactors | undefined;
+  readonly serving: ServingRules;
   /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
   readonly closing: {
@@ -184,6 +189,7 @@ export function ledgerOf(config: WrittenLedger): Ledger {
     owners: owners.rules,
     policies: policiesOf(config.policies),
     energy: config.energy === undefined ? undefined : factorsOf(config.energy),
+    serving: servingOf(config.serving),
     absentAfterMillis: config.absentAfter,
     closing: { day, latenessMillis, accounts },
   };
