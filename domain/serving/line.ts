@@ -21,7 +21,10 @@ export type ServingAmounts = Readonly<Record<(typeof SERVING_AMOUNTS)[number], b
 /** The dimensions of a service's charges that its lines keep. */
 export type ServingPayer = Pick<Charge, "payer" | "gpuModel" | Dimension>;
 
-/** The counts of a line, beside its amounts. They are whole numbers. */
+/**
+ * The counts of a line, beside its amounts. They are whole numbers. `spendNanos` is the price that a gateway has charged, in 10^-9 of its
+ * currency.
+ */
 export const SERVING_COUNTS = [
   "computedTokens",
   "cachedTokens",
@@ -29,6 +32,7 @@ export const SERVING_COUNTS = [
   "requests",
   "inferences",
   "excessTokens",
+  "spendNanos",
 ] as const;
 
 /** The counts of a line. Each token and request of a service is counted in one line. */
@@ -42,6 +46,7 @@ export const NO_COUNTS: ServingCounts = {
   requests: 0,
   inferences: 0,
   excessTokens: 0,
+  spendNanos: 0,
 };
 
 /** A part of what a service cost in an hour: a phase of a model, for a tenant. */

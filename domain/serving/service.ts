@@ -35,6 +35,8 @@ export interface TenantWork {
   readonly cachedTokens: number | undefined;
   readonly generatedTokens: number;
   readonly requests: number;
+  /** The price that the gateway has charged, in 10^-9 of its currency. */
+  readonly spendNanos: number;
 }
 
 /** The identity of a model service, in addition to the model: the workload of its engines. */

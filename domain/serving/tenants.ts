@@ -18,6 +18,7 @@ export interface TenantPart {
   readonly requests: number;
   /** Tokens that the gateway counted beyond the engine's: requests that it repeated, or answers from its own cache. */
   readonly excessTokens: number;
+  readonly spendNanos: number;
 }
 
 /**
@@ -28,7 +29,7 @@ export interface TenantPart {
 export function tenantParts(work: Work, tenants: readonly TenantWork[], most: number): readonly TenantPart[] {
   const { computedTokens, cachedTokens, generatedTokens, requests } = work;
   if (tenants.length === 0)
-    return [{ adapter: "", tenant: "", computedTokens, cachedTokens, generatedTokens, requests, excessTokens: 0 }];
+    return [{ adapter: "", tenant: "", computedTokens, cachedTokens, generatedTokens, requests, ...NO_PRICE }];
   const kept = bounded(tenants, most);
   const counts = {
     ...promptParts(work, kept),
@@ -51,10 +52,13 @@ export function tenantParts(work: Work, tenants: readonly TenantWork[], most: nu
     const part = partOf(index);
     const received = part.computedTokens + part.cachedTokens + part.generatedTokens;
     const excessTokens = Math.max(0, sizeOf(tenant) - received);
-    return { adapter: tenant.adapter, tenant: tenant.tenant, ...part, excessTokens };
+    const { adapter, tenant: name, spendNanos } = tenant;
+    return { adapter, tenant: name, ...part, excessTokens, spendNanos };
   });
-  return [...named, { adapter: "", tenant: UNATTRIBUTED, ...partOf(kept.length), excessTokens: 0 }];
+  return [...named, { adapter: "", tenant: UNATTRIBUTED, ...partOf(kept.length), ...NO_PRICE }];
 }
+
+const NO_PRICE = { excessTokens: 0, spendNanos: 0 };
 
 /**
  * Divides computed and cached prompt tokens. If the gateway counts cached tokens, it decides who had them. Otherwise each tenant has the
@@ -110,6 +114,7 @@ function bounded(tenants: readonly TenantWork[], most: number): readonly TenantW
       : sum(({ cachedTokens = 0 }) => cachedTokens),
     generatedTokens: sum(({ generatedTokens }) => generatedTokens),
     requests: sum(({ requests }) => requests),
+    spendNanos: sum(({ spendNanos }) => spendNanos),
   };
   return [...byName.filter((tenant) => kept.has(tenant)), other];
 }

@@ -145,6 +145,7 @@ function tenantsOf(rows: readonly ServingHourRow[], models: GatewayModels): read
       cachedTokens: isCounted ? (known?.cachedTokens ?? 0) + cachedTokens : undefined,
       generatedTokens: (known?.generatedTokens ?? 0) + generatedTokens,
       requests: (known?.requests ?? 0) + requests,
+      spendNanos: (known?.spendNanos ?? 0) + (increases["spend_nanos"] ?? 0),
     });
   }
   return [...tenants.values()].filter(({ tenant }) => tenant !== "");
@@ -166,11 +167,13 @@ function withTenants(services: readonly Engines[], tenants: readonly TenantWork[
     for (const tenant of ofModel) {
       const over = (count: number, weights: readonly number[]): readonly number[] =>
         split(BigInt(count), weights)?.map(Number) ?? weights;
-      const [ofPrompts, ofCached, ofGenerated, ofRequests] = [
+      const all = prompts.map((count, index) => count + generated[index]!);
+      const [ofPrompts, ofCached, ofGenerated, ofRequests, ofSpend] = [
         over(tenant.promptTokens, prompts),
         over(tenant.cachedTokens ?? 0, prompts),
         over(tenant.generatedTokens, generated),
         over(tenant.requests, requests),
+        over(tenant.spendNanos, all),
       ];
       for (const [index, own] of parts.entries()) {
         if (prompts[index]! + generated[index]! === 0) continue;
@@ -180,6 +183,7 @@ function withTenants(services: readonly Engines[], tenants: readonly TenantWork[
           cachedTokens: tenant.cachedTokens === undefined ? undefined : ofCached[index]!,
           generatedTokens: ofGenerated[index]!,
           requests: ofRequests[index]!,
+          spendNanos: ofSpend[index]!,
         });
       }
     }

@@ -74,7 +74,7 @@ WHERE run_id IN (
 
 -- The charges of services, split over phases, models and tenants, under each policy and each rule. They belong to the run of the charges
 -- that they split, and sum to the charges of the workload's pods in that run. saved is the effective cost that cached tokens would have
--- added.
+-- added; spend_nanos is what a gateway has charged by its price list, in 10^-9 of its currency.
 CREATE TABLE IF NOT EXISTS serving_charges $ON_CLUSTER (
   run_id UUID,
   policy LowCardinality(String),
@@ -110,7 +110,8 @@ CREATE TABLE IF NOT EXISTS serving_charges $ON_CLUSTER (
   generated_tokens Int64 CODEC(ZSTD(1)),
   requests Int64 CODEC(ZSTD(1)),
   inferences Int64 CODEC(ZSTD(1)),
-  excess_tokens Int64 CODEC(ZSTD(1))
+  excess_tokens Int64 CODEC(ZSTD(1)),
+  spend_nanos Int64 CODEC(ZSTD(1))
 )
 ENGINE = $ENGINE(MergeTree)
 PARTITION BY toYYYYMM(hour)

@@ -143,4 +143,5 @@ export const SERVING_CHARGE_COLUMNS: readonly Column[] = [
   column("requests", types.int64, "counts.requests"),
   column("inferences", types.int64, "counts.inferences"),
   column("excess_tokens", types.int64, "counts.excessTokens"),
+  column("spend_nanos", types.int64, "counts.spendNanos"),
 ];

@@ -64,6 +64,7 @@ const tenant = (name: string, promptTokens: number, generatedTokens: number): Te
   cachedTokens: undefined,
   generatedTokens,
   requests: 0,
+  spendNanos: 0,
 });
 const effectiveOf = (lines: readonly ServingLine[]): Readonly<Record<string, bigint>> =>
   Object.fromEntries(
@@ -184,6 +185,9 @@ describe("the split of a service", () => {
   });
 });
 
+const WORKED = SERVING_COUNTS.filter(
+  (name): name is Exclude<typeof name, "excessTokens" | "spendNanos"> => !["excessTokens", "spendNanos"].includes(name),
+);
 const count = fc.integer({ min: 0, max: 1_000_000 });
 const aWork: fc.Arbitrary<Work> = fc.record({
   computedTokens: count,
@@ -218,6 +222,7 @@ const aTenant: fc.Arbitrary<TenantWork> = fc.record({
   cachedTokens: fc.option(count, { nil: undefined }),
   generatedTokens: count,
   requests: count,
+  spendNanos: count,
 });
 const aService: fc.Arbitrary<Service> = fc
   .tuple(
@@ -266,7 +271,7 @@ describe("the split of random traffic", () => {
     fc.assert(
       fc.property(aService, fc.array(aCharge, { minLength: 1 }), aRule, (of, charges, rule) => {
         const lines = splitService(of, charges, rule);
-        for (const name of SERVING_COUNTS.filter((each) => each !== "excessTokens")) {
+        for (const name of WORKED) {
           const found = lines.reduce((sum, { counts }) => sum + counts[name], 0);
           expect(found).toBe(of.works.reduce((sum, { work }) => sum + work[name], 0));
         }
