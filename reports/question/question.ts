@@ -54,15 +54,23 @@ export interface QuestionSql {
 export function readFilters(
   texts: readonly string[],
 ): { readonly where: readonly Filter[] } | { readonly error: string } {
+  const isKnown = (name: string): boolean => isChargeDimension(name) || labelOfDimension(name) !== undefined;
+  return readFiltersOf(texts, isKnown, `${CHARGE_DIMENSIONS.join(", ")} and label.<name>`);
+}
+
+/** Reads conditions like {@link readFilters} for other dimensions, which `names` lists for error messages. */
+export function readFiltersOf(
+  texts: readonly string[],
+  isDimension: (name: string) => boolean,
+  names: string,
+): { readonly where: readonly Filter[] } | { readonly error: string } {
   const where: Filter[] = [];
   for (const text of texts) {
     const equals = text.indexOf("=");
     const dimension = text.slice(0, Math.max(0, equals));
-    const isKnown = isChargeDimension(dimension) || labelOfDimension(dimension) !== undefined;
+    const isKnown = isDimension(dimension);
     if (!isKnown && /^[\w.]+$/.test(dimension))
-      return {
-        error: `${dimension} is not a dimension; the dimensions are ${CHARGE_DIMENSIONS.join(", ")} and label.<name>`,
-      };
+      return { error: `${dimension} is not a dimension; the dimensions are ${names}` };
     if (!isKnown)
       return { error: `${JSON.stringify(text)} is not a dimension, = and its values, such as team=vision,nlp` };
     where.push({ dimension, values: valuesIn(text.slice(equals + 1)) });

@@ -5,6 +5,9 @@ import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
 import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
+import type { ServingDimension } from "../../domain/serving/dimension.ts";
+import type { ServingQuestion } from "../../reports/serving/question.ts";
+import { readServing } from "../../reports/serving/read-serving.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
@@ -121,6 +124,57 @@ describe("the ledger of a service", () => {
     // The last scrape, at 9:00, touches this hour: its page was read at the first moment and never after.
     expect(await linesOf(START + HOUR)).toEqual([
       expect.objectContaining({ phase: "unmeasured", cost: "7.2", prompt: "0" }),
+    ]);
+  });
+
+  test("has unit costs, by any dimensions and in total", async () => {
+    const ask = (by: readonly ServingDimension[], more: Partial<ServingQuestion> = {}) =>
+      readServing(
+        store,
+        {
+          policy: "default",
+          rule: "gpu-time",
+          kind: "showback",
+          span: { name: "hour", from: START, until: START + HOUR },
+          by,
+          where: [],
+          ...more,
+        },
+        "USD",
+      );
+    const { total, rows } = await ask(["model", "phase"]);
+    expect(rows.map(({ dimensions, cost }) => [dimensions, cost])).toEqual([
+      [{ model: "m", phase: "idle" }, "3.6"],
+      [{ model: "m", phase: "decode" }, "2.7"],
+      [{ model: "m", phase: "prefill" }, "0.9"],
+    ]);
+    expect(total).toMatchObject({
+      cost: "7.2",
+      phases: { prefill: "0.9", decode: "2.7", idle: "3.6" },
+      computedTokens: "120000",
+      generatedTokens: "12000",
+      requests: "120",
+      gatewayPrice: null,
+      // 7.20 ÷ 0.132 million; 3.60 ÷ 0.132; 0.90 ÷ 0.12; 2.70 ÷ 0.012; 7.20 ÷ 0.12; 7.20 ÷ 2.
+      unitCosts: {
+        millionTokens: { loaded: "54.545454545", busy: "27.272727273" },
+        millionPromptTokens: "7.5",
+        millionGeneratedTokens: "225",
+        thousandRequests: "60",
+        thousandInferences: null,
+        gpuHour: "3.6",
+      },
+    });
+    const nothing = await ask([], { where: [{ dimension: "team", values: ["other"] }] });
+    expect([nothing.rows, nothing.total.cost, nothing.total.unitCosts.millionTokens.loaded]).toEqual([
+      [],
+      "0",
+      null,
+    ]);
+    const byTeam = await ask(["chargeDay", "team"], { policy: "platform-idle" });
+    expect(byTeam.rows.map(({ dimensions, cost, generatedTokens }) => [dimensions, cost, generatedTokens])).toEqual([
+      [{ chargeDay: "2026-03-02", team: "chat" }, "5.4", "12000"],
+      [{ chargeDay: "2026-03-02", team: "platform" }, "1.8", "0"],
     ]);
   });
 
