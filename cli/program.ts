@@ -31,6 +31,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["explain", async () => (await import("./explain.ts")).addExplain],
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["report", async () => (await import("./report.ts")).addReport],
+  ["serving", async () => (await import("./serving.ts")).addServing],
   ["advise", async () => (await import("./advise.ts")).addAdvise],
   ["act", async () => (await import("./act.ts")).addAct],
   ["bill", async () => (await import("./bill.ts")).addBill],

@@ -11,6 +11,7 @@ import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
 import { addPractices } from "./practices.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
+import { addServing } from "./serving.ts";
 import { addOpenCost } from "./opencost/routes.ts";
 import { addStatements } from "./statements.ts";
 import { createWords } from "./words.ts";
@@ -56,6 +57,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addNow(routes, context);
     addAdvice(routes, context, words);
     addPractices(routes, context);
+    addServing(routes, context, words);
     addDeliveries(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
     done();

@@ -20,7 +20,7 @@ export const problemSchema = z
   .meta({ id: "Problem" });
 
 /** The conditions as the server read them. */
-const filterSchema = z.object({ dimension: z.string(), values: z.array(z.string()) });
+export const filterSchema = z.object({ dimension: z.string(), values: z.array(z.string()) });
 
 /** A span with its times. */
 export const spanSchema = z.object({ name: z.string(), from: time, until: time }).meta({ id: "Span" });

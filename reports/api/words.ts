@@ -22,6 +22,38 @@ export function readText<Value extends object>(
   };
 }
 
+/** Returns the parameter `by` for a kind of dimensions, which `names` lists. */
+export function dimensions<By extends string>(
+  reader: (text: string) => { readonly by: readonly By[] } | { readonly error: string },
+  standard: string,
+  names: string,
+) {
+  return z
+    .string()
+    .default(standard)
+    .transform(readText(reader))
+    .refine(({ by }) => by.length <= MOST_DIMENSIONS, { error: `at most ${MOST_DIMENSIONS} dimensions` })
+    .describe(`The dimensions of the rows, separated by commas: ${names}.`);
+}
+
+/** Returns the parameter `where` for a kind of conditions. */
+export function conditions(reader: typeof readFilters, example: string) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .transform((given) => (given === undefined ? [] : typeof given === "string" ? [given] : given))
+    .refine((given) => given.length <= MOST_CONDITIONS, { error: `at most ${MOST_CONDITIONS} conditions` })
+    .transform((given, context) => {
+      const filters = reader(given);
+      if ("error" in filters) context.addIssue({ code: "custom", message: filters.error });
+      return "error" in filters ? z.NEVER : filters.where;
+    })
+    .refine((where) => where.reduce((sum, { values }) => sum + values.length, 0) <= MOST_VALUES, {
+      error: `at most ${MOST_VALUES} values`,
+    })
+    .describe(`A condition, such as ${example}. The parameter can be repeated: all conditions must hold.`);
+}
+
 /** Creates the parameters of questions, with the API's names. */
 export function createWords(now: () => number) {
   const span = (text: string): ReturnType<typeof readSpan> => {
@@ -45,26 +77,8 @@ export function createWords(now: () => number) {
       .enum(REPORT_KINDS)
       .default("showback")
       .describe("showback: the usage in the span. chargeback: the bookings in its whole months."),
-    by: z
-      .string()
-      .default("team")
-      .transform(readText(readDimensions))
-      .refine(({ by }) => by.length <= MOST_DIMENSIONS, { error: `at most ${MOST_DIMENSIONS} dimensions` })
-      .describe(`The dimensions of the rows, separated by commas: ${CHARGE_DIMENSIONS.join(", ")}, label.<name>.`),
-    where: z
-      .union([z.string(), z.array(z.string())])
-      .optional()
-      .transform((given) => (given === undefined ? [] : typeof given === "string" ? [given] : given))
-      .refine((given) => given.length <= MOST_CONDITIONS, { error: `at most ${MOST_CONDITIONS} conditions` })
-      .transform((given, context) => {
-        const filters = readFilters(given);
-        if ("error" in filters) context.addIssue({ code: "custom", message: filters.error });
-        return "error" in filters ? z.NEVER : filters.where;
-      })
-      .refine((where) => where.reduce((sum, { values }) => sum + values.length, 0) <= MOST_VALUES, {
-        error: `at most ${MOST_VALUES} values`,
-      })
-      .describe("A condition, such as team=vision,nlp. The parameter can be repeated: all conditions must hold."),
+    by: dimensions(readDimensions, "team", `${CHARGE_DIMENSIONS.join(", ")}, label.<name>`),
+    where: conditions(readFilters, "team=vision,nlp"),
     policy: z.string().optional().describe("A policy with kept charges. Default: the billing policy."),
     limit: z.coerce.number().int().min(1).max(1_000).default(100).describe("The number of rows of a page."),
     cursor: z.string().max(8_000).optional().describe("The start of the page: `next` of the page before."),

@@ -59,6 +59,7 @@ const REPORTS = {
   "GET /api/v1/advice": "viewer",
   "GET /api/v1/advice/outcomes": "viewer",
   "GET /api/v1/practices": "viewer",
+  "GET /api/v1/serving": "viewer",
   "GET /api/v1/prices": "finance",
   "GET /api/v1/owners": "finance",
   "GET /api/v1/deliveries": "finance",

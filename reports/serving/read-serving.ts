@@ -1,4 +1,4 @@
-import { lastUnits, formatAmount, amountOf, type Quantity } from "../../domain/exact/units.ts";
+import { amountOf, formatAmount, LAST_UNIT_DIGITS, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import { kWhOf } from "../../domain/energy/carbon.ts";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import type { ServingDimension } from "../../domain/serving/dimension.ts";
@@ -116,6 +116,7 @@ function measuresOf(row: SumsRow | undefined): ServingMeasures {
   const phase = (name: Phase): bigint => amountOf(row?.phases[name] ?? "0");
   const cost = amount("effective_cost");
   const price = count("spend_nanos");
+  const { energy = null, carbon = null } = row ?? {};
   const sums: ServingSums = {
     cost,
     prefillCost: phase("prefill"),
@@ -142,8 +143,8 @@ function measuresOf(row: SumsRow | undefined): ServingMeasures {
     saved: text(amount("saved_cost")),
     gatewayPrice: price === 0n ? null : text(price),
     margin: price === 0n ? null : text(price - cost),
-    kWh: row?.energy == null ? null : roundedDecimal(kWhOf(BigInt(row.energy)), 9),
-    carbonGrams: row?.carbon == null ? null : text(amountOf(row.carbon)),
+    kWh: energy === null ? null : roundedDecimal(kWhOf(BigInt(energy)), LAST_UNIT_DIGITS),
+    carbonGrams: carbon === null ? null : text(amountOf(carbon)),
     unitCosts: unitCosts(sums),
   };
 }

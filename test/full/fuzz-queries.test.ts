@@ -86,6 +86,7 @@ const VALID = [
   "/api/v1/explain?line=default/gpu-a/1@2026-03-31T22:30:00Z",
   `/api/v1/allocations?${MARCH}&where=node%3Dgpu-a&limit=10`,
   `/api/v1/owners?${MARCH}`,
+  `/api/v1/serving?${MARCH}&by=model,tenant,phase&where=team%3Dnlp&rule=gpu-time&limit=2`,
   `/allocation/compute?window=2026-03-31T22:00:00Z,2026-04-01T00:00:00Z&aggregate=namespace,pod&includeIdle=true`,
   `/model/allocation?window=2026-03-31T22:00:00Z,2026-04-01T00:00:00Z&aggregate=label:run-id&filter=namespace%3A%22vision%22`,
 ];

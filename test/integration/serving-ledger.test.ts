@@ -13,72 +13,18 @@ import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { createPut, messagesOf } from "../support/play.ts";
-import { insertServing, SERVING_INTERVAL as STEP, type ServingScrape } from "../support/serving.ts";
-
-const START = Date.UTC(2026, 2, 2, 8);
-
-// Two GPUs of 3.60 an hour for two hours. llm-0 has both pods of a group, of which only the leader has a page.
-const FLEET = `
-title: A group of two pods serves a model, and one GPU is free
-period: { start: 2026-03-02T08:00:00Z, end: 2026-03-02T10:00:00Z }
-nodes:
-  - { name: gpu-a, model: NVIDIA-A100-SXM4-40GB, gpus: 3 }
-namespaces:
-  chat: { labels: { team: chat } }
-pods:
-  - name: llm-0
-    namespace: chat
-    node: gpu-a
-    holds: { gpus: 1 }
-    devices: [0]
-    activity: 0.5
-    workload: { kind: Deployment, name: llm }
-  - name: llm-1
-    namespace: chat
-    node: gpu-a
-    holds: { gpus: 1 }
-    devices: [1]
-    activity: 1
-    workload: { kind: Deployment, name: llm }
-prices:
-  - { match: { model: "NVIDIA-A100*" }, from: 2026-01-01, per: gpu-hour, effective: "3.60" }
-policies:
-  - { name: default }
-  - { name: platform-idle, payers: { idle: platform } }
-`;
+import { insertServing, type ServingScrape } from "../support/serving.ts";
+import { SERVED_FLEET, SERVED_PAGES, SERVED_START as START } from "../support/served-fleet.ts";
 
 describe("the ledger of a service", () => {
   let store: StoreClient;
-  const scenario = readScenario(FLEET, "fleet");
+  const scenario = readScenario(SERVED_FLEET, "fleet");
   const rules = ledgerRules(rulesOf(scenario), "");
   let generation = 0;
   beforeAll(async () => {
     store = await createTestDatabase("serving");
     await createPut(store)([...messagesOf(scenario)]);
-    // The page of llm-0 is read for an hour. It works in the first half, and is idle in the second.
-    const pages = Array.from({ length: HOUR / STEP + 1 }, (_, index): ServingScrape => {
-      const worked = Math.min(index, HOUR / 2 / STEP);
-      const running = index < HOUR / 2 / STEP ? 2 : 0;
-      return {
-        at: START + index * STEP,
-        target: "http://10.0.0.1:8000/metrics",
-        pod: "llm-0",
-        series: [
-          {
-            values: {
-              prompt_tokens: worked * 1000,
-              generation_tokens: worked * 100,
-              prefill_us: worked * 1_000_000,
-              decode_us: worked * 3_000_000,
-              requests_stop: worked,
-              running,
-              waiting: 0,
-            },
-          },
-        ],
-      };
-    });
-    await insertServing(store, "default", pages);
+    await insertServing(store, "default", SERVED_PAGES);
   });
   afterAll(() => store.close());
 
@@ -166,11 +112,7 @@ describe("the ledger of a service", () => {
       },
     });
     const nothing = await ask([], { where: [{ dimension: "team", values: ["other"] }] });
-    expect([nothing.rows, nothing.total.cost, nothing.total.unitCosts.millionTokens.loaded]).toEqual([
-      [],
-      "0",
-      null,
-    ]);
+    expect([nothing.rows, nothing.total.cost, nothing.total.unitCosts.millionTokens.loaded]).toEqual([[], "0", null]);
     const byTeam = await ask(["chargeDay", "team"], { policy: "platform-idle" });
     expect(byTeam.rows.map(({ dimensions, cost, generatedTokens }) => [dimensions, cost, generatedTokens])).toEqual([
       [{ chargeDay: "2026-03-02", team: "chat" }, "5.4", "12000"],

@@ -1,0 +1,84 @@
+import { Option, type Command } from "commander";
+import { readServingDimensions } from "../domain/serving/dimension.ts";
+import { SPLIT_RULES, type SplitRule } from "../domain/serving/split-rule.ts";
+import { objectionTo, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
+import { readSpan } from "../reports/question/span.ts";
+import { TooManyGroupsError } from "../reports/report/groups.ts";
+import { servingCsv, servingNdjson } from "../reports/serving/flat.ts";
+import { servingJson } from "../reports/serving/json.ts";
+import { readServingFilters } from "../reports/serving/question.ts";
+import { readServing, type ServingReport } from "../reports/serving/read-serving.ts";
+import { servingText } from "../reports/serving/table.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
+import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
+import { keptPolicies } from "./kept-policies.ts";
+import { loadLedgerConfig } from "./ledger-config.ts";
+import { openStore } from "./store.ts";
+import { writeOut } from "./write-out.ts";
+
+interface Options {
+  readonly kind: ReportKind;
+  readonly by: string;
+  readonly where: readonly string[];
+  readonly policy?: string;
+  readonly rule?: SplitRule;
+  readonly format: keyof typeof FORMATS;
+  readonly out?: string;
+  readonly config?: string;
+}
+
+const FORMATS = {
+  table: servingText,
+  json: (report: ServingReport) => `${JSON.stringify(servingJson(report), null, 2)}\n`,
+  ndjson: servingNdjson,
+  csv: servingCsv,
+} as const;
+
+/** Adds `gpu-ledger serving`: the cost of inference by model, tenant, phase and other dimensions, and the cost of a million tokens. */
+export function addServing(program: Command, context: CommandContext): void {
+  program
+    .command("serving")
+    .description("report the cost of inference by model, tenant, phase or other dimensions; see docs/serving.md")
+    .argument("[span]", "2026-03, 2026-03-01/2026-03-15, 7d, today, lastmonth, …", "month")
+    .addOption(
+      new Option("--kind <kind>", "chargeback: bookings of whole months; showback: usage in a time")
+        .choices([...REPORT_KINDS])
+        .default("showback"),
+    )
+    .option("--by <dimensions>", "the dimensions of the rows; see docs/serving.md", "model")
+    .option("--where <conditions...>", "only lines with these values, such as model=qwen3-32b", [])
+    .option("--policy <name>", "a kept policy (default: the billing policy)")
+    .addOption(
+      new Option("--rule <rule>", "the rule of the split (default: the first one of the configuration)").choices([
+        ...SPLIT_RULES,
+      ]),
+    )
+    .addOption(new Option("--format <format>", "the format").choices(Object.keys(FORMATS)).default("table"))
+    .option("--out <file>", "write to a file, which appears only when it is complete")
+    .option("--config <file>", "the configuration")
+    .action(async (name: string, options: Options) => {
+      const { span } = orWrongUse("span", readSpan(name, Date.now()));
+      const { by } = orWrongUse("--by", readServingDimensions(options.by));
+      const { where } = orWrongUse("--where", readServingFilters(options.where));
+      const { kind, format } = options;
+      const objection = objectionTo({ kind, span });
+      if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
+      const { config } = loadLedgerConfig(options.config, context.env);
+      const ledger = ledgerOf(config);
+      const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
+      const rules = ledger.serving.rules.map(({ rule }) => rule);
+      const rule = options.rule ?? rules[0]!;
+      if (!rules.includes(rule))
+        throw new CommandError(`--rule ${rule}: must be a rule of serving.rules: ${rules.join(", ")}`, 2);
+      const store = await openStore(config);
+      try {
+        const report = await readServing(store, { policy, rule, kind, span, by, where }, ledger.book.currency);
+        await writeOut(context, options.out, [FORMATS[format](report)]);
+      } catch (error) {
+        if (error instanceof TooManyGroupsError) throw new CommandError(error.message);
+        throw error;
+      } finally {
+        await store.close();
+      }
+    });
+}

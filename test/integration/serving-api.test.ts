@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
+import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import type { z } from "zod";
+import { servingSchema } from "../../reports/api/serving.ts";
+import type { Viewer } from "../../reports/access/viewer.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { readScenario } from "../../scenarios/read.ts";
+import { rulesOf } from "../../scenarios/rules.ts";
+import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { sharedStore } from "../support/embedded-store.ts";
+import { createPut, messagesOf } from "../support/play.ts";
+import { createReportsServer, VISION, type ReportsServer } from "../support/reports-server.ts";
+import { SERVED_FLEET, SERVED_PAGES, SERVED_START as START } from "../support/served-fleet.ts";
+import { insertServing, type ServingSample } from "../support/serving.ts";
+
+const LEDGER = {
+  prices: [{ match: { model: "NVIDIA-A100*" }, from: "2026-01-01", per: "gpu-hour", effective: "3.60" }],
+  policies: [{ name: "default" }],
+};
+const SPAN = "2026-03-02T08:00Z/2026-03-02T09:00Z";
+
+describe("the cost of serving", () => {
+  let store: StoreClient;
+  let server: ReportsServer;
+  let folder: CommandFolder;
+  let config: string;
+
+  beforeAll(async () => {
+    store = await createTestDatabase("serving_api");
+    const scenario = readScenario(SERVED_FLEET, "fleet");
+    await createPut(store)([...messagesOf(scenario)]);
+    await insertServing(store, "default", SERVED_PAGES);
+    // A gateway counts two tenants with 1.50 in its price list: a third and a half of what the engine counts.
+    const tenants = (part: number): readonly ServingSample[] =>
+      [3, 2].map((of, index) => ({
+        kind: "gateway",
+        model: "hosted_vllm/m",
+        tenant: `t${index}`,
+        values: {
+          prompt_tokens: part * (120_000 / of),
+          generation_tokens: part * (12_000 / of),
+          spend_nanos: part * 750_000_000,
+        },
+      }));
+    const gateway = { target: "http://gateway:4000/metrics", pod: "litellm", exporter: "litellm" };
+    await insertServing(store, "default", [
+      { at: START + 60_000, ...gateway, series: tenants(0) },
+      { at: START + 75_000, ...gateway, series: tenants(1) },
+    ]);
+    await computeLedger(store, { cluster: "default", windowStart: START }, ledgerRules(rulesOf(scenario), ""), {
+      generation: 1,
+      facts: new Map(),
+      now: START + 2 * HOUR,
+      closed: NOTHING_CLOSED,
+      weights: createFrozenWeights(store),
+    });
+    server = await createReportsServer(store, START + 3 * HOUR, JSON.stringify(LEDGER));
+    folder = createCommandFolder();
+    const { url, user } = sharedStore();
+    const clickhouse = { url, username: user.username, password: user.password };
+    const database = { kind: "clickhouse", database: "serving_api", clickhouse };
+    config = folder.write("ledger.yaml", { ...LEDGER, store: database });
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+    await folder.dispose();
+  });
+
+  async function read(query: string, as?: Viewer): Promise<z.output<typeof servingSchema>> {
+    const answer = await server.get(`/api/v1/serving?span=${SPAN}&${query}`, as);
+    expect(answer).toMatchObject({ statusCode: 200 });
+    return servingSchema.parse(answer.json());
+  }
+
+  test("is split over tenants, with the price of the gateway beside it", async () => {
+    const { total, rows, next } = await read("by=tenant,phase");
+    // Prefill costs 0.90 and decode 2.70; the tenants have a third and a half of both, and a sixth is of nobody.
+    expect(rows.map(({ dimensions, cost }) => [dimensions.tenant, dimensions.phase, cost])).toEqual([
+      ["", "idle", "3.6"],
+      ["t1", "decode", "1.35"],
+      ["t0", "decode", "0.9"],
+      ["t1", "prefill", "0.45"],
+      ["unattributed", "decode", "0.45"],
+      ["t0", "prefill", "0.3"],
+      ["unattributed", "prefill", "0.15"],
+    ]);
+    expect(total).toMatchObject({ cost: "7.2", gatewayPrice: "1.5", margin: "-5.7", excessTokens: "0" });
+    expect(next).toBeNull();
+  });
+
+  test("has pages, and the same rows as CSV", async () => {
+    const first = await read("by=model,phase&limit=2");
+    const second = await read(`by=model,phase&limit=2&cursor=${first.next}`);
+    expect([first.rows.length, second.rows.length, second.next]).toEqual([2, 1, null]);
+    const csv = await server.get(`/api/v1/serving?span=${SPAN}&by=model,phase&format=csv`);
+    const [heads, ...lines] = csv.body.trimEnd().split("\r\n");
+    expect(heads).toMatch(/^policy,rule,model,phase,gpuHours,list,contracted,cost,prefillCost,/);
+    expect(lines.map((line) => line.split(",").slice(0, 4).join(","))).toEqual([
+      "default,gpu-time,m,idle",
+      "default,gpu-time,m,decode",
+      "default,gpu-time,m,prefill",
+    ]);
+  });
+
+  test("is shown only to those who see the team", async () => {
+    expect(await read("", VISION)).toMatchObject({ rows: [], total: { cost: "0" } });
+    expect(await read("", { name: "chat's", role: "viewer", teams: ["chat"] })).toMatchObject({
+      total: { cost: "7.2" },
+    });
+  });
+
+  test("is printed as a table whose columns add up", async () => {
+    const { code, stdout } = await folder.call(["serving", SPAN, "--by", "tenant", "--config", config]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `serving in ${SPAN} under the policy default, split by gpu-time: 7.2 USD for 2 GPU-hours
+a million tokens: 54.545454545 USD, of which 27.272727273 USD for time of work
+gateways charged 1.5 USD, 5.7 USD less than the cost
+
+tenant         USD  prefill  decode  idle  prompt tokens  cached  generated  per million tokens  while busy
+–             3.60     0.00    0.00  3.60              0       0          0                   –           –
+t1            1.80     0.45    1.35  0.00          60000       0       6000               27.27       27.27
+t0            1.20     0.30    0.90  0.00          40000       0       4000               27.27       27.27
+unattributed  0.60     0.15    0.45  0.00          20000       0       2000               27.27       27.27
+total         7.20     0.90    2.70  3.60         120000       0      12000               54.55       27.27
+`,
+    });
+    const wrong = await folder.call(["serving", "--rule", "flops", "--config", config]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      "gpu-ledger: --rule flops: must be a rule of serving.rules: gpu-time\n",
+    ]);
+  });
+
+  test("refuses dimensions and rules that do not exist, with the ones that do", async () => {
+    const wrong = await server.get(`/api/v1/serving?span=${SPAN}&by=state`);
+    expect([wrong.statusCode, wrong.body]).toEqual([
+      400,
+      expect.stringContaining("is not one of: model, adapter, tenant"),
+    ]);
+    const rule = await server.get(`/api/v1/serving?span=${SPAN}&rule=flops`);
+    expect([rule.statusCode, rule.body]).toEqual([400, expect.stringContaining("a rule of serving.rules: gpu-time")]);
+  });
+});
