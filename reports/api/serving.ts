@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readServingDimensions, SERVING_DIMENSIONS } from "../../domain/serving/dimension.ts";
-import { PHASES, SPLIT_RULES } from "../../domain/serving/split-rule.ts";
+import { PHASES, SPLIT_RULES, type SplitRule } from "../../domain/serving/split-rule.ts";
+import type { Ledger } from "../../runtime/config/ledger.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { REPORT_KINDS } from "../question/question.ts";
 import { jsonBody } from "../server/answers.ts";
@@ -87,7 +88,7 @@ export function addServing(server: ApiServer, context: ApiContext, words: Words)
     answer: servingSchema,
     async handle({ query, request, reply }) {
       const asked = questionOf(query, request.viewer, context);
-      const question = { ...asked, rule: ruleOf(query.rule), by: query.by.by };
+      const question = { ...asked, rule: splitRuleOf(ledger, query.rule), by: query.by.by };
       const { format, limit, cursor } = query;
       return answers.send(request, reply, async (asking) => {
         const report = await readServingPart(context, asking, question);
@@ -103,13 +104,14 @@ export function addServing(server: ApiServer, context: ApiContext, words: Words)
       });
     },
   });
+}
 
-  function ruleOf(rule: ServingQuestion["rule"] | undefined): ServingQuestion["rule"] {
-    const rules = ledger.serving.rules.map((each) => each.rule);
-    if (rule === undefined || rules.includes(rule)) return rule ?? rules[0]!;
-    const message = `a rule of serving.rules: ${rules.join(", ")}`;
-    throw new Problem("wrong-parameter", `rule: ${message}`, [{ parameter: "rule", message }]);
-  }
+/** Returns the rule of a question: the first one of the configuration if none is named. Fails with a {@link Problem} for another rule. */
+export function splitRuleOf({ serving }: Ledger, rule: SplitRule | undefined): SplitRule {
+  const rules = serving.rules.map((each) => each.rule);
+  if (rule === undefined || rules.includes(rule)) return rule ?? rules[0]!;
+  const message = `a rule of serving.rules: ${rules.join(", ")}`;
+  throw new Problem("wrong-parameter", `rule: ${message}`, [{ parameter: "rule", message }]);
 }
 
 /** Reads the report of a question while a ledger version is current. Pages and the API share it. Fails like `readServing`. */

@@ -15,6 +15,7 @@ import { addOverview } from "./overview.tsx";
 import { addLogin, type LoginPage, type LoginParts } from "./login.tsx";
 import { addSubjects } from "./subject.tsx";
 import { addQueue } from "./queue.tsx";
+import { addServingPage } from "./serving.tsx";
 import { addStatement } from "./statement.tsx";
 import { addPolicies } from "./policies.tsx";
 import { addPractices } from "./practices.tsx";
@@ -53,6 +54,7 @@ const PAGES = [
   addFleet,
   addQueue,
   addAdvice,
+  addServingPage,
   addStatement,
   addExplain,
   addPolicies,

@@ -40,6 +40,7 @@ const REPORTS = {
   "GET /advice": "viewer",
   "GET /advice/card": "viewer",
   "GET /advice/outcomes": "viewer",
+  "GET /serving": "viewer",
   "GET /statement": "viewer",
   "GET /explain": "viewer",
   "GET /policies": "viewer",

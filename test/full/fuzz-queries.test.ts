@@ -81,6 +81,7 @@ const VALID = [
   `/api/v1/charges/lines?${MARCH}&format=csv&where=state%3Dactive`,
   `/api/v1/focus?${MARCH}&format=csv&check=true`,
   `/api/v1/focus?${MARCH}&format=manifest`,
+  `/serving?${MARCH}&model=qwen&tenant=a&rule=gpu-time`,
   "/api/v1/statements?period=2026-03&team=nlp",
   `/api/v1/explain?${MARCH}&where=team%3Dnlp`,
   "/api/v1/explain?line=default/gpu-a/1@2026-03-31T22:30:00Z",

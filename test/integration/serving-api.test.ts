@@ -138,6 +138,29 @@ total         7.20     0.90    2.70  3.60         120000       0      12000     
     ]);
   });
 
+  test("has a page of all models, of a model and of a tenant", async () => {
+    const page = async (query = ""): Promise<string> => {
+      const { statusCode, body } = await server.get(`/serving?span=${SPAN}${query}`);
+      expect(statusCode).toBe(200);
+      return body
+        .replaceAll(/<(figure|svg)[\s\S]*?<\/\1>/g, "")
+        .replaceAll(/<[^>]+>/g, " ")
+        .replaceAll(/\s+/g, " ");
+    };
+    const all = await page();
+    expect(all).toContain("The cost of inference");
+    expect(all).toContain("Cost of a million tokens 54.5455 27.2727 for time of work");
+    expect(all).toContain("Price of the gateways 1.50 5.7 USD less than the cost");
+    expect(all).toContain("By model (USD)");
+    expect(all).toContain("m 7.20 3.60 120,000 0 12,000 54.5455 27.2727");
+    expect(all).toContain("default chat llm NVIDIA-A100-SXM4-40GB 7.20 3.60");
+    const ofTenant = await page("&model=m&tenant=t1");
+    expect(ofTenant).toContain("m, t1");
+    expect(ofTenant).not.toContain("By tenant");
+    expect(ofTenant).toContain("1.80 0.00 60,000 0 6,000 27.2727 27.2727");
+    expect(await page("&model=unknown")).toContain("No charges of services");
+  });
+
   test("refuses dimensions and rules that do not exist, with the ones that do", async () => {
     const wrong = await server.get(`/api/v1/serving?span=${SPAN}&by=state`);
     expect([wrong.statusCode, wrong.body]).toEqual([

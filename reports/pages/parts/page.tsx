@@ -21,6 +21,7 @@ const PAGES: readonly { readonly path: string; readonly name: string; readonly i
   { path: "/fleet", name: "Fleet" },
   { path: "/queue", name: "Queue" },
   { path: "/advice", name: "Advice" },
+  { path: "/serving", name: "Serving" },
   { path: "/statement", name: "Statement" },
   { path: "/policies", name: "Policies" },
   { path: "/practices", name: "Practices" },

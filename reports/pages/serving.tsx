@@ -1,0 +1,287 @@
+import type { ComponentChildren, VNode } from "preact";
+import { z } from "zod";
+import type { ServingDimension } from "../../domain/serving/dimension.ts";
+import { SPLIT_RULES } from "../../domain/serving/split-rule.ts";
+import { allowed, keptPolicies, policyOf } from "../api/context.ts";
+import { readServingPart, splitRuleOf } from "../api/serving.ts";
+import { minorDigitsOf } from "../../domain/price/currency.ts";
+import type { Filter } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
+import type { ServingQuestion } from "../serving/question.ts";
+import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read-serving.ts";
+import { besideCost } from "../serving/table.ts";
+import { address } from "./address.ts";
+import { PhasesChart } from "./charts/phases.tsx";
+import { Figure } from "./parts/figures.tsx";
+import { grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "./parts/money.tsx";
+import { pagingOf, type Paging } from "./parts/paging.tsx";
+import { SpanForm } from "./parts/span-form.tsx";
+import { Empty, Table, type Column } from "./parts/table.tsx";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** A table of the page: the dimensions of its rows. Tables of a dimension that the address fixes are left out. */
+interface Breakdown {
+  readonly id: string;
+  readonly title: string;
+  readonly by: readonly ServingDimension[];
+  /** The parameter of the address that a row sets. */
+  readonly sets?: "model" | "tenant";
+}
+
+const BREAKDOWNS: readonly Breakdown[] = [
+  { id: "models", title: "By model", by: ["model", "adapter"], sets: "model" },
+  { id: "tenants", title: "By tenant", by: ["tenant"], sets: "tenant" },
+  { id: "workloads", title: "By workload", by: ["cluster", "namespace", "workload", "gpuModel"] },
+];
+
+/** Adds the page with the cost of inference: of all models, of a model, or of a tenant. */
+export function addServingPage(add: AddPage, context: PageContext): void {
+  const query = z.object({
+    span: context.words.span,
+    policy: context.words.policy,
+    rule: z.enum(SPLIT_RULES).optional(),
+    model: z.string().max(500).optional(),
+    tenant: z.string().max(500).optional(),
+  });
+  add("/serving", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
+    const { span, policy, rule, model, tenant } = asked as z.output<typeof query>;
+    const { ledger } = context;
+    const is = (dimension: string, value: string | undefined): readonly Filter[] =>
+      value === undefined ? [] : [{ dimension, values: [value] }];
+    const question: Omit<ServingQuestion, "by"> = {
+      policy: policyOf(ledger, policy),
+      rule: splitRuleOf(ledger, rule),
+      kind: "showback",
+      span: fixedSpan(span.span),
+      where: allowed([...is("model", model), ...is("tenant", tenant)], viewer),
+    };
+    const read = (by: readonly ServingDimension[]): Promise<ServingReport> =>
+      readServingPart(context, asking, { ...question, by });
+    const tables = BREAKDOWNS.filter(({ sets }) => sets === undefined || { model, tenant }[sets] === undefined);
+    const byDay = await read(["chargeDay"]);
+    const parts: Part[] = [];
+    for (const table of tables) parts.push({ table, report: await read(table.by), paging: pagingOf(url, table.id) });
+    const of = { span: span.span.name, policy: question.policy, model, tenant };
+    const view = {
+      of,
+      byDay,
+      parts,
+      policies: keptPolicies(ledger),
+      rules: ledger.serving.rules.map((each) => each.rule),
+    };
+    return { title: "Serving", content: <ServingPage {...view} /> };
+  });
+}
+
+interface Part {
+  readonly table: Breakdown;
+  readonly report: ServingReport;
+  readonly paging: Paging;
+}
+
+interface ServingProps {
+  readonly of: {
+    readonly span: string;
+    readonly policy: string;
+    readonly model: string | undefined;
+    readonly tenant: string | undefined;
+  };
+  readonly byDay: ServingReport;
+  readonly parts: readonly Part[];
+  readonly policies: readonly string[];
+  readonly rules: readonly string[];
+}
+
+function ServingPage({ of, byDay, parts, policies, rules }: ServingProps): VNode {
+  const { span, policy, model, tenant } = of;
+  const { total, currency, rule } = byDay;
+  const keep = { ...(model !== undefined && { model }), ...(tenant !== undefined && { tenant }) };
+  const subject = [model, tenant].filter((name) => name !== undefined).join(", ");
+  return (
+    <>
+      <h1>{subject === "" ? "The cost of inference" : <bdi>{subject}</bdi>}</h1>
+      <p class="lead">
+        The charges of the workloads that serve models, split by <code>{rule}</code>. All lines of a workload sum to its
+        charges. {subject !== "" && <a href={address("/serving", { span, policy })}>All models</a>}
+      </p>
+      <SpanForm path="/serving" span={span} policies={policies} policy={policy} keep={keep} />
+      {rules.length > 1 && (
+        <p>
+          Other rules:{" "}
+          {rules
+            .filter((name) => name !== rule)
+            .map((name, index) => (
+              <>
+                {index > 0 && ", "}
+                <a href={address("/serving", { ...of, rule: name })}>{name}</a>
+              </>
+            ))}
+        </p>
+      )}
+      {byDay.rows.length === 0 ? (
+        <Empty>
+          <p>
+            No charges of services in {span}. Collectors read the pages of engines if a job has{" "}
+            <code>reads: serving</code>.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <ServingFigures total={total} currency={currency} />
+          <PhasesChart byDay={byDay} />
+          {parts.map((part) => (
+            <PartTable part={part} of={of} />
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+function ServingFigures({ total, currency }: { readonly total: ServingMeasures; readonly currency: string }): VNode {
+  const { unitCosts, phases, cost, saved, cachedTokens, gatewayPrice, margin } = total;
+  const { loaded, busy } = unitCosts.millionTokens;
+  return (
+    <dl class="figures">
+      <Figure
+        title={`Cost in ${currency}`}
+        beside={
+          <>
+            <Hours hours={total.gpuHours} /> GPU-hours
+          </>
+        }
+      >
+        <Money amount={cost} currency={currency} />
+      </Figure>
+      <Figure
+        title="Cost of a million tokens"
+        beside={
+          busy === null ? (
+            "no tokens"
+          ) : (
+            <>
+              <UnitCost amount={busy} currency={currency} /> for time of work
+            </>
+          )
+        }
+      >
+        <UnitCost amount={loaded} currency={currency} />
+      </Figure>
+      <Figure
+        title="Prefill per million prompt tokens"
+        beside={
+          <>
+            <Count count={total.computedTokens} /> computed
+          </>
+        }
+      >
+        <UnitCost amount={unitCosts.millionPromptTokens} currency={currency} />
+      </Figure>
+      <Figure
+        title="Decode per million generated tokens"
+        beside={
+          <>
+            <Count count={total.generatedTokens} /> generated
+          </>
+        }
+      >
+        <UnitCost amount={unitCosts.millionGeneratedTokens} currency={currency} />
+      </Figure>
+      <Figure
+        title="Idle: no request"
+        beside={
+          <>
+            <Ratio ratio={ratioOf(phases.idle ?? "0", cost)} /> of the cost
+          </>
+        }
+      >
+        <Money amount={phases.idle ?? "0"} currency={currency} />
+      </Figure>
+      <Figure
+        title="Unmeasured: no page"
+        beside={
+          <>
+            <Ratio ratio={ratioOf(phases.unmeasured ?? "0", cost)} /> of the cost
+          </>
+        }
+      >
+        <Money amount={phases.unmeasured ?? "0"} currency={currency} />
+      </Figure>
+      <Figure
+        title="Saved by caches"
+        beside={
+          <>
+            <Count count={cachedTokens} /> cached tokens
+          </>
+        }
+      >
+        <Money amount={saved} currency={currency} />
+      </Figure>
+      {gatewayPrice !== null && (
+        <Figure title="Price of the gateways" beside={besideCost(margin!, currency)}>
+          <Money amount={gatewayPrice} currency={currency} />
+        </Figure>
+      )}
+    </dl>
+  );
+}
+
+function PartTable({ part, of }: { readonly part: Part; readonly of: ServingProps["of"] }): VNode {
+  const { table, report, paging } = part;
+  const { rows, currency } = report;
+  const [first, ...others] = table.by;
+  const unit = (head: string, amountOf: (row: ServingRow) => string | null): Column<ServingRow> => ({
+    head,
+    isNumber: true,
+    cell: (row) => <UnitCost amount={amountOf(row)} currency={currency} />,
+  });
+  const tokens = (head: string, countOf: (row: ServingMeasures) => string): Column<ServingRow> => ({
+    head,
+    isNumber: true,
+    cell: (row) => <Count count={countOf(row)} />,
+    foot: <Count count={countOf(report.total)} />,
+  });
+  return (
+    <Table
+      caption={`${table.title} (${currency})`}
+      rows={rows}
+      paging={paging}
+      columns={[
+        { head: TITLES[first!] ?? first!, cell: (row) => nameOf(row, table, of), foot: "all" },
+        ...others.map((name) => ({ head: TITLES[name] ?? name, cell: (row: ServingRow) => row.dimensions[name]! })),
+        { head: "cost", ...moneyColumn(rows, (row) => row.cost, currency) },
+        { head: "idle", ...moneyColumn(rows, (row) => row.phases.idle ?? "0", currency) },
+        tokens("prompt tokens", (row) => row.computedTokens),
+        tokens("cached", (row) => row.cachedTokens),
+        tokens("generated", (row) => row.generatedTokens),
+        unit("per million tokens", (row) => row.unitCosts.millionTokens.loaded),
+        unit("while busy", (row) => row.unitCosts.millionTokens.busy),
+      ]}
+    />
+  );
+}
+
+const TITLES: Readonly<Partial<Record<ServingDimension, string>>> = { gpuModel: "GPU model" };
+
+/** Returns the first cell of a row: its name, with the address of the page of this model or tenant. */
+function nameOf({ dimensions }: ServingRow, { by, sets }: Breakdown, of: ServingProps["of"]): ComponentChildren {
+  const name = dimensions[by[0]!]!;
+  const shown = name === "" ? <span class="quiet">none</span> : <bdi>{name}</bdi>;
+  if (sets === undefined || name === "") return shown;
+  return <a href={address("/serving", { ...of, [sets]: name })}>{shown}</a>;
+}
+
+/** A unit cost in minor units with two more digits, because a token costs little. The exact one is shown on hover. */
+function UnitCost({ amount, currency }: { readonly amount: string | null; readonly currency: string }): VNode {
+  if (amount === null) return <span class="quiet">–</span>;
+  const digits = (minorDigitsOf(currency) ?? 2) + 2;
+  return (
+    <data value={amount} title={`${amount} ${currency}`}>
+      {grouped(Number(amount).toFixed(digits))}
+    </data>
+  );
+}
+
+function Count({ count }: { readonly count: string }): VNode {
+  return <data value={count}>{grouped(count)}</data>;
+}
