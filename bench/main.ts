@@ -12,6 +12,7 @@ import { benchPanels } from "./panels.ts";
 import { benchParse } from "./parse.ts";
 import { benchRemoteWrite } from "./remote-write.ts";
 import { benchReports } from "./reports.ts";
+import { benchServing } from "./serving.ts";
 import { benchSizes } from "./sizes.ts";
 import { benchSnapshot } from "./snapshot.ts";
 import { benchSmall } from "./small.ts";
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   ledger: { what: "an hour of a fleet metered and charged", run: benchLedger },
   "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
+  serving: { what: "an hour of 2,000 engines, and a month of 500 services by model and tenant", run: benchServing },
   pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
   dashboards: {
     what: "dashboards' queries to the store, for a week of 10,000 GPUs and 200 teams",
