@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../processors/ingest/facts.ts";
 import { startProcessor, type ProcessorEvents } from "../processors/ingest/processor.ts";
+import { startServing } from "../processors/ingest/serving.ts";
 import { createGpuPrices, type PricedNode } from "../processors/live/gpu-price.ts";
 import { createLiveDevices } from "../processors/live/gpus/devices.ts";
 import type { PageSink } from "../processors/live/gpus/exposition.ts";
@@ -83,17 +84,11 @@ async function assemble(
     logger.warn({ cluster, node, err: error }, "a node's GPUs have no price now");
   const priceOf = withMoney ? createGpuPrices(book, onUnpriced) : undefined;
   const devices = createLiveDevices({ pods, isOwn, measure, priceOf, now: Date.now });
-  const processor = await startProcessor({
-    bus,
-    store,
-    flushMillis: config.processor.flushEvery,
-    flushRows: config.processor.flushRows,
-    events,
-    listeners: [board, pods],
-    onJoined: devices.take,
-    now: Date.now,
-  });
+  const { flushEvery: flushMillis, flushRows } = config.processor;
+  const intake = { bus, store, flushMillis, flushRows, events, now: Date.now };
+  const processor = await startProcessor({ ...intake, listeners: [board, pods], onJoined: devices.take });
   lifecycle.add("processor", processor);
+  const serving = lifecycle.add("scrapes of engines", await startServing(intake));
   lifecycle.add(
     "live pods",
     startLivePods({ pods, isOwn, priceOf, currency: book.currency, metrics, logger, now: Date.now }),
@@ -101,17 +96,14 @@ async function assemble(
   lifecycle.add(
     "facts",
     await startFacts({
-      bus,
-      store,
+      ...intake,
       flushMillis: FACTS_FLUSH_MILLIS,
-      flushRows: config.processor.flushRows,
       events: {
         ...events,
         onStored(items) {
           for (const { value } of items) metrics.facts.inc({ table: value.table });
         },
       },
-      now: Date.now,
     }),
   );
   const recharge = lifecycle.add("recharge", createRechargeThreads(config, address));
@@ -128,9 +120,10 @@ async function assemble(
   let lagMessages = 0;
   const sample = async (): Promise<void> => {
     rate.observe(totals.rows, Date.now());
-    metrics.rowsWaiting.set(processor.waiting);
-    metrics.partitionsPaused.set(processor.paused.length);
-    const lags = await processor.member.lag();
+    metrics.rowsWaiting.set(processor.waiting + serving.waiting);
+    metrics.partitionsPaused.set(processor.paused.length + serving.paused.length);
+    const [lags, ofServing] = await Promise.all([processor.member.lag(), serving.member.lag()]);
+    metrics.servingLag.set(ofServing.reduce((sum, { messages }) => sum + messages, 0));
     metrics.lag.reset();
     for (const { partition, messages } of lags) metrics.lag.set({ partition: String(partition) }, messages);
     lagMessages = lags.reduce((sum, { messages }) => sum + messages, 0);

@@ -65,6 +65,12 @@ export const PROCESSOR_METRICS = {
     help: "Messages of a partition that are not stored yet.",
     labels: ["partition"],
   },
+  servingLag: {
+    name: "gpu_ledger_serving_lag_messages",
+    type: "gauge",
+    help: "Scrapes of engines and gateways on this processor's partitions that are not stored yet.",
+    labels: [],
+  },
   partitionsPaused: {
     name: "gpu_ledger_partitions_paused",
     type: "gauge",

@@ -1,5 +1,4 @@
-import type { ScrapeDecoder } from "../../../domain/messages/scrape-message.ts";
-import type { Scrape } from "../../../domain/scrape.ts";
+import type { MessageDecoder } from "../../../domain/messages/scrape-message.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** The parts of a bus message that the step needs. */
@@ -10,7 +9,9 @@ export interface EncodedScrape {
 }
 
 /** Creates the step that decodes bytes to a scrape. A broken checksum, or bytes that are not a scrape, become a dead letter. */
-export function createDecodeStep(decoder: ScrapeDecoder): (message: EncodedScrape) => Outcome<Scrape> {
+export function createDecodeStep<Scrape extends object>(
+  decoder: MessageDecoder<Scrape>,
+): (message: EncodedScrape) => Outcome<Scrape> {
   return function decode({ value, intact }) {
     if (value === null) return { kind: "drop", reason: "tombstone" };
     if (!intact)

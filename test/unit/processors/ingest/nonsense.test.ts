@@ -11,6 +11,10 @@ import { createLivePods } from "../../../../processors/live/pods.ts";
 import { createSamplePipeline } from "../../../../processors/ingest/pipeline.ts";
 import { createQueueBoard } from "../../../../processors/live/queue-board.ts";
 import { createScrapeRowWriter } from "../../../../processors/ingest/scrape-rows.ts";
+import { createServingRowWriter } from "../../../../processors/ingest/serving-rows.ts";
+import { createServingPipeline } from "../../../../processors/ingest/serving.ts";
+import type { EncodedScrape } from "../../../../processors/ingest/steps/decode.ts";
+import type { Outcome } from "../../../../processors/ingest/steps/outcome.ts";
 import { ownerRules } from "../../../support/owner-rules.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
 import { nonsense } from "../../../support/nonsense.ts";
@@ -39,11 +43,33 @@ const STABLE = {
   ],
 };
 
+const VALUES = [0, 0.5, -1, Number.NaN, 7, 2 ** 53, 1e300, Number.POSITIVE_INFINITY];
+const SERVING = {
+  cluster: "test",
+  node: "gpu-a",
+  target: "http://10.0.0.7:8000/metrics",
+  collector: "c-0",
+  namespace: "chat",
+  pod: "qwen-0",
+  podUid: "uid-1",
+  exporter: "vllm",
+  columns: ["prompt_tokens", "queue_us", "kv_cache_ppm", "metric_of_a_later_release"],
+  series: [
+    { exporter: "vllm", kind: "engine", model: "qwen", part: "0" },
+    { exporter: "litellm", kind: "gateway", model: "qwen", tenant: "acme", adapter: "sql" },
+    { exporter: "dynamo", kind: "frontend", model: "" },
+  ],
+};
+
 function messageOf(stable: unknown, event: unknown): Uint8Array {
   const text = JSON.stringify(stable);
-  const { columns, devices } = (stable ?? {}) as { columns?: unknown[]; devices?: unknown[] };
-  const count = (columns?.length ?? 0) * (devices?.length ?? 0);
+  const { columns, devices, series } = (stable ?? {}) as Record<
+    "columns" | "devices" | "series",
+    unknown[] | undefined
+  >;
+  const count = (columns?.length ?? 0) * (devices?.length ?? series?.length ?? 0);
   const values = new Float64Array(Number.isSafeInteger(count) && count >= 0 && count < 1000 ? count : 0);
+  values.forEach((_, index) => (values[index] = VALUES[index % VALUES.length]!));
   const message = encodeScrape(utf8.encode(text), MOMENT, values);
   if (event === undefined) return message;
   const bytes = utf8.encode(JSON.stringify(event));
@@ -122,6 +148,19 @@ function clusterFact(kind: string, body: object): ClusterFact {
 
 describe("a message with invalid content", () => {
   it.each([
+    ["a series that is null", { ...SERVING, series: [null, null, null] }],
+    ["a series without a model", { ...SERVING, series: [{ exporter: "vllm", kind: "engine" }, {}, {}] }],
+    ["a tenant that is a number", { ...SERVING, series: [{ ...SERVING.series[0], tenant: 7 }] }],
+    ["no pod", { ...SERVING, pod: undefined }],
+    ["a scrape of GPUs", STABLE],
+  ])("of an engine is a dead letter: %s", (_, stable) => {
+    expect(createServingPipeline()({ value: messageOf(stable, undefined), intact: true })).toMatchObject({
+      kind: "dead-letter",
+      reason: "not-a-scrape",
+    });
+  });
+
+  it.each([
     ["a device that is null", { ...STABLE, devices: [null, null, null] }],
     ["a device that is a number", { ...STABLE, devices: [1, 2, 3] }],
     ["a pod that is a list", { ...STABLE, devices: [{ pod: ["a"] }, {}, {}] }],
@@ -136,33 +175,53 @@ describe("a message with invalid content", () => {
     });
   });
 
-  it("is a dead letter, or a scrape that can be joined and stored", () => {
-    const process = createSamplePipeline(createHoldings());
-    const writer = createScrapeRowWriter();
+  interface Writer<Value> {
+    append(value: Value, position: { readonly partition: number; readonly offset: number }): unknown;
+    take(): unknown;
+  }
+
+  /** Runs messages through a pipeline, up to the rows for the store. Returns the kind of the outcome. */
+  const taker =
+    <Value>(pipeline: (message: EncodedScrape) => Outcome<Value>, writer: Writer<Value>) =>
+    (value: Uint8Array): string => {
+      const outcome = pipeline({ value, intact: true });
+      if (outcome.kind !== "ok") return outcome.kind;
+      writer.append(outcome.value, { partition: 0, offset: 1 });
+      writer.take();
+      return "ok";
+    };
+  const TAKERS = [
+    {
+      kind: "a scrape of GPUs",
+      stable: STABLE,
+      create: () => taker(createSamplePipeline(createHoldings()), createScrapeRowWriter()),
+    },
+    {
+      kind: "a scrape of engines and gateways",
+      stable: SERVING,
+      create: () => taker(createServingPipeline(), createServingRowWriter()),
+    },
+  ];
+
+  it.each(TAKERS)("is a dead letter, or $kind that can be stored", ({ stable: good, create }) => {
+    const take = create();
     const outcomes = new Set<string>();
     fc.assert(
       fc.property(
-        nonsense(STABLE),
+        nonsense(good),
         fc.option(nonsense({ failure: { reason: "timeout", detail: "late" }, dropped: { sentinel: 1 } }), {
           nil: undefined,
         }),
-        (stable, event) => {
-          const outcome = process({ value: messageOf(stable, event), intact: true });
-          outcomes.add(outcome.kind);
-          if (outcome.kind !== "ok") return;
-          writer.append(outcome.value, { partition: 0, offset: 1 });
-          writer.take();
-        },
+        (stable, event) => void outcomes.add(take(messageOf(stable, event))),
       ),
       { numRuns: rounds(20_000) },
     );
     expect([...outcomes].toSorted()).toEqual(["dead-letter", "ok"]);
   });
 
-  it("is a dead letter if its bytes are damaged", () => {
-    const process = createSamplePipeline(createHoldings());
-    const writer = createScrapeRowWriter();
-    const good = messageOf(STABLE, { dropped: { sentinel: 1 } });
+  it.each(TAKERS)("is a dead letter, or $kind, if its bytes are damaged", ({ stable, create }) => {
+    const take = create();
+    const good = messageOf(stable, { dropped: { sentinel: 1 } });
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
@@ -171,10 +230,7 @@ describe("a message with invalid content", () => {
         (changes, length, isCut) => {
           const bytes = new Uint8Array(good);
           for (const [at, byte] of changes) bytes[at] = byte;
-          const outcome = process({ value: isCut ? bytes.subarray(0, length) : bytes, intact: true });
-          if (outcome.kind !== "ok") return;
-          writer.append(outcome.value, { partition: 0, offset: 1 });
-          writer.take();
+          take(isCut ? bytes.subarray(0, length) : bytes);
         },
       ),
       { numRuns: rounds(20_000) },
