@@ -1,3 +1,4 @@
+import type { ServedLine } from "./served.ts";
 import { sum, type Carbon, type GpuHours, type Money } from "../domain/exact/units.ts";
 
 /** A line's dimensions by name, with their values. A dimension without a value is empty or absent. */
@@ -21,6 +22,8 @@ export interface Bill {
   readonly total: Money;
   /** The changes that later facts made to a closed period; absent if there are none. */
   readonly corrections?: readonly BillLine[];
+  /** The lines of services; absent if nothing served. */
+  readonly served?: readonly ServedLine[];
 }
 
 /** The sum of lines that are equal in the requested dimensions. */

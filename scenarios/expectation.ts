@@ -1,23 +1,31 @@
 import { formatAmount, lastUnits, parseAmount, type Amount, type Quantity } from "../domain/exact/units.ts";
-import { groupKey, groupLines, type Bill, type BillGroup, type BillLine } from "./bill.ts";
+import { groupKey, groupLines, type Bill, type BillGroup, type Dimensions } from "./bill.ts";
 import { siteKWh } from "./energy.ts";
 import type { Scenario } from "./schema.ts";
+import { groupServed, SERVED_AMOUNTS, type ServedGroup } from "./served.ts";
 
 type ExpectedLine = Readonly<Record<string, string | undefined>>;
 
 const NOTHING = lastUnits<Quantity>(0n);
 
 /** The compared amounts of a list's lines, by name: the amount of a group, and the words for messages. */
-type Amounts = Readonly<
-  Record<string, { of(group: BillGroup): Amount<Quantity> | undefined; readonly verb: string; readonly unit: string }>
+type Amounts<Group> = Readonly<
+  Record<string, { of(group: Group): Amount<Quantity> | undefined; readonly verb: string; readonly unit: string }>
 >;
 
-const COSTS: Amounts = {
+const COSTS: Amounts<BillGroup> = {
   gpuHours: { of: ({ gpuHours }) => gpuHours, verb: "has", unit: " GPU-hours" },
   cost: { of: ({ cost }) => cost, verb: "costs", unit: "" },
 };
 
-function energyAmounts(energy: Scenario["energy"]): Amounts {
+const SERVED: Amounts<ServedGroup> = Object.fromEntries(
+  SERVED_AMOUNTS.map((name) => [
+    name,
+    { of: ({ amounts }: ServedGroup) => amounts[name], verb: "has", unit: ` of ${name}` },
+  ]),
+);
+
+function energyAmounts(energy: Scenario["energy"]): Amounts<BillGroup> {
   return {
     kWh: {
       of: ({ millijoules }) => (millijoules === undefined ? undefined : siteKWh(millijoules, energy)),
@@ -34,33 +42,41 @@ function energyAmounts(energy: Scenario["energy"]): Amounts {
  * are those with measured energy. Unpriced lines and unknown carbon count as 0 here.
  */
 export function differences(scenario: Scenario, bills: ReadonlyMap<string, Bill>): readonly string[] {
-  return Object.entries(scenario.expect).flatMap(([policy, { total, lines, corrections, energy }]) => {
+  return Object.entries(scenario.expect).flatMap(([policy, { total, lines, corrections, energy, serving }]) => {
     const bill = bills.get(policy);
     if (bill === undefined) return [`${policy}: there is no such bill`];
     const wrong: string[] = [];
     if (total !== undefined && !isAmount(total, bill.total))
       wrong.push(`${policy}: the total is ${formatAmount(bill.total)}, not ${total}`);
-    if (lines !== undefined) wrong.push(...compareLines(policy, lines, bill.lines, COSTS));
+    if (lines !== undefined) wrong.push(...compareLines(policy, lines, (by) => groupLines(bill.lines, by), COSTS));
     if (corrections !== undefined)
-      wrong.push(...compareLines(`${policy}, corrections`, corrections, bill.corrections ?? [], COSTS));
+      wrong.push(
+        ...compareLines(`${policy}, corrections`, corrections, (by) => groupLines(bill.corrections ?? [], by), COSTS),
+      );
+    for (const [rule, expected] of Object.entries(serving ?? {})) {
+      const served = (bill.served ?? []).filter((line) => line.rule === rule);
+      wrong.push(...compareLines(`${policy}, ${rule}`, expected, (by) => groupServed(served, by), SERVED));
+    }
     if (energy !== undefined) {
       const measured = bill.lines.filter(({ millijoules }) => millijoules !== undefined);
-      wrong.push(...compareLines(`${policy}, energy`, energy, measured, energyAmounts(scenario.energy)));
+      wrong.push(
+        ...compareLines(`${policy}, energy`, energy, (by) => groupLines(measured, by), energyAmounts(scenario.energy)),
+      );
     }
     return wrong;
   });
 }
 
-function compareLines(
+function compareLines<Group extends { readonly dimensions: Dimensions }>(
   where: string,
   expected: readonly ExpectedLine[],
-  lines: readonly BillLine[],
-  amounts: Amounts,
+  groupsBy: (names: readonly string[]) => readonly Group[],
+  amounts: Amounts<Group>,
 ): readonly string[] {
   const names = [...new Set(expected.flatMap((line) => Object.keys(line)))].filter((name) => !(name in amounts));
   const valuesOf = (dimensions: Readonly<Record<string, string | undefined>>): string =>
     groupKey(names.map((name) => dimensions[name] ?? ""));
-  const groups = new Map(groupLines(lines, names).map((group) => [valuesOf(group.dimensions), group]));
+  const groups = new Map(groupsBy(names).map((group) => [valuesOf(group.dimensions), group]));
   const wrong: string[] = [];
   for (const line of expected) {
     const key = valuesOf(line);
@@ -74,11 +90,11 @@ function compareLines(
   return wrong;
 }
 
-function compareLine(
+function compareLine<Group>(
   what: string,
   line: ExpectedLine,
-  group: BillGroup | undefined,
-  amounts: Amounts,
+  group: Group | undefined,
+  amounts: Amounts<Group>,
 ): readonly string[] {
   const wrong = Object.entries(amounts).flatMap(([name, { of, verb, unit }]) => {
     const expected = line[name];

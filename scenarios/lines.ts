@@ -4,6 +4,7 @@ import { lastUnits, sum, type Amount, type Quantity } from "../domain/exact/unit
 import { DIMENSIONS } from "../domain/owner/owner.ts";
 import { dateText } from "../domain/period.ts";
 import type { Bill, BillLine } from "./bill.ts";
+import type { ServedLine } from "./served.ts";
 
 /** A booked charge of any policy. */
 type BilledCharge = Omit<BookedCharge, "policy">;
@@ -12,13 +13,14 @@ type BilledCharge = Omit<BookedCharge, "policy">;
 type SummedCharge = Omit<BilledCharge, "billingPeriod" | "corrects">;
 
 /** Returns charges as a scenario's bill. Corrections of closed periods are separate, and not in its total. */
-export function billOf(charges: readonly BilledCharge[]): Bill {
+export function billOf(charges: readonly BilledCharge[], served: readonly ServedLine[] = []): Bill {
   const own = charges.filter(({ corrects }) => corrects === "");
   const corrections = charges.filter(({ corrects }) => corrects !== "");
   return {
     lines: own.map(lineOf),
     total: sum(own.flatMap(({ costs }) => costs?.effective ?? [])),
     ...(corrections.length === 0 ? {} : { corrections: corrections.map(lineOf) }),
+    ...(served.length === 0 ? {} : { served }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Scenario } from "./schema.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "./bill.ts";
 import { formatCsv } from "../reports/format/csv.ts";
 import { formatTable } from "../reports/format/table.ts";
+import { groupServed, type ServedLine } from "./served.ts";
 
 /** The formats in which bills are printed. */
 export const BILL_FORMATS = ["table", "json", "csv"] as const;
@@ -60,8 +61,31 @@ function printTable(policy: string, bill: Bill, { currency, by, energy }: PrintO
     group.cost === undefined ? { text: "unpriced" } : { number: cents(formatAmount(group.cost)) },
   ]);
   const energyHeads = energy === undefined ? [] : ["kWh", "g CO₂e"];
+  const rules = [...new Set((bill.served ?? []).map(({ rule }) => rule))];
+  const served = rules.map((rule) =>
+    printServed(
+      bill.served!.filter((line) => line.rule === rule),
+      { rule, currency },
+    ),
+  );
   const heading = `${policy}: ${cents(formatAmount(bill.total))} ${currency}, ${hours}${without}\n`;
-  return `${heading}${formatTable([...by, "GPU-hours", ...energyHeads, currency], rows)}`;
+  return `${heading}${formatTable([...by, "GPU-hours", ...energyHeads, currency], rows)}${served.join("")}`;
+}
+
+/** The lines of services under a rule, by model, tenant and phase. */
+function printServed(
+  lines: readonly ServedLine[],
+  { rule, currency }: { readonly rule: string; readonly currency: string },
+): string {
+  const by = ["model", "tenant", "phase"];
+  const rows = groupServed(lines, by).map(({ dimensions, amounts }) => [
+    ...by.map((name) => ({ text: dimensions[name]! })),
+    ...[amounts.computedTokens, amounts.cachedTokens, amounts.generatedTokens].map((count) => ({
+      number: formatAmount(count),
+    })),
+    { number: cents(formatAmount(amounts.cost)) },
+  ]);
+  return `\nserving, split by ${rule}\n${formatTable([...by, "prompt tokens", "cached", "generated", currency], rows)}`;
 }
 
 /** For programs: decimal strings, so that nothing is rounded; the cost of a group without any price is null. */

@@ -8,55 +8,13 @@ import { ownerLists, ownerRule } from "../runtime/config/owners.ts";
 import { checkPolicies, policy } from "../runtime/config/policies.ts";
 import { bookIn, bookKeys, checkBook } from "../runtime/config/price-book.ts";
 import { serving } from "../runtime/config/serving.ts";
+import { SPLIT_RULES } from "../domain/serving/split-rule.ts";
+import { SERVED_AMOUNTS } from "./served.ts";
 import { list } from "../runtime/config/words.ts";
 import { checkDelivered, checkFleet } from "./checks.ts";
+import { engine } from "./engines.ts";
 import type { ScenarioFiles } from "./files.ts";
-
-const TIME = "a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date";
-/** The store's times have nanoseconds, of which 64 bits count no further. */
-const LATEST_YEAR = 2261;
-
-/** Milliseconds since the epoch. */
-const time = z.string({ error: TIME }).transform((text, context) => {
-  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text);
-  const millis = isTime ? Date.parse(text) : Number.NaN;
-  // What does not exist, 30 February, is read as a day of the next month.
-  const isRight = !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, 10));
-  const year = Number(text.slice(0, 4));
-  if (isRight && year >= 1970 && year <= LATEST_YEAR) return millis;
-  context.addIssue({ code: "custom", message: TIME });
-  return z.NEVER;
-});
-
-const INTERVAL = "a duration of whole milliseconds, such as 30s, 5m, 200ms";
-const UNIT_MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const duration = z.string({ error: INTERVAL }).transform((text, context) => {
-  const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text);
-  const millis = match === null ? 0 : Number(match[1]) * UNIT_MILLIS[match[2]!]!;
-  if (millis > 0) return millis;
-  context.addIssue({ code: "custom", message: INTERVAL });
-  return z.NEVER;
-});
-
-const name = z.string({ error: "a name" }).min(1, { error: "a name" });
-const count = (least: number): z.ZodNumber =>
-  z
-    .number({ error: `a whole number, at least ${least}` })
-    .int()
-    .min(least, { error: `a whole number, at least ${least}` });
-const percent = z
-  .number({ error: "a whole number from 1 to 100" })
-  .int()
-  .min(1, { error: "a whole number from 1 to 100" })
-  .max(100, { error: "a whole number from 1 to 100" });
-const ratio = z
-  .number({ error: "a ratio of at least 0, such as 0.85" })
-  .min(0, { error: "a ratio of at least 0, such as 0.85" });
-const texts = z.record(z.string(), z.coerce.string(), { error: "names with their values" });
-const word = <const T extends readonly [string, ...string[]]>(...words: T) =>
-  z.enum(words, { error: `one of: ${words.join(", ")}` });
-const span = { from: time.optional(), until: time.optional() };
-const gpuIndexes = z.array(count(0), { error: "a list of GPU indexes" });
+import { count, duration, gpuIndexes, name, percent, ratio, span, texts, time, word } from "./words.ts";
 
 const layout = z.record(z.string().regex(/^\d+$/), z.array(name, { error: "a list of MIG profiles" }), {
   error: "MIG profiles for each GPU index",
@@ -186,11 +144,18 @@ const expectedEnergy = z
   .object({ kWh: amount.optional(), grams: amount.optional() }, { error: "a line of dimensions, kWh and grams" })
   .catchall(z.coerce.string());
 
+const expectedServing = z
+  .object(Object.fromEntries(SERVED_AMOUNTS.map((each) => [each, amount.optional()])), {
+    error: "a line of dimensions, costs and counts",
+  })
+  .catchall(z.coerce.string());
+
 const expectation = z.strictObject({
   total: amount.optional(),
   lines: z.array(expectedLine).optional(),
   corrections: z.array(expectedLine).optional(),
   energy: z.array(expectedEnergy).optional(),
+  serving: z.partialRecord(z.enum(SPLIT_RULES), z.array(expectedServing)).optional(),
 });
 
 const FILE = "the name of a file";
@@ -245,6 +210,7 @@ export const scenarioSchema = z
     policies: list(policy).default([]),
     energy: energy.optional(),
     serving,
+    engines: z.array(engine, { error: "a list of pages" }).default([]),
     events: z
       .array(
         z.union(

@@ -5,6 +5,7 @@ import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
 import { CloseError } from "../../processors/ledger/closing/close-error.ts";
 import { closePeriod } from "../../processors/ledger/closing/close.ts";
 import { ledgerRules, type LedgerRules } from "../../processors/ledger/hours/rules.ts";
+import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
@@ -106,7 +107,8 @@ async function billsOf(store: StoreClient, scenario: Scenario): Promise<Readonly
     const charges: BookedCharge[] = [];
     for (let month = periodOf(start); month.from < end; month = periodOf(month.until))
       for (const charge of await readCharges(store, policy, month)) charges.push(charge);
-    bills.set(policy.name, billOf(charges));
+    const served = await readServingLines(store, policy.name, { from: hourOf(start), until: end });
+    bills.set(policy.name, billOf(charges, served));
   }
   return bills;
 }

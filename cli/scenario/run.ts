@@ -8,6 +8,7 @@ import { keepBooks } from "./books.ts";
 import { startFacts } from "../../processors/ingest/facts.ts";
 import type { Intake } from "../../processors/ingest/intake.ts";
 import { startProcessor, type ProcessorEvents } from "../../processors/ingest/processor.ts";
+import { startServing } from "../../processors/ingest/serving.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { openEmbeddedBus } from "../../runtime/bus/embedded/embedded-bus.ts";
 import { topicDeclarations } from "../../runtime/bus/topics.ts";
@@ -157,6 +158,7 @@ async function storeAll(bus: Bus, store: StoreClient, played: Iterable<PlayedMes
   const intakes: readonly Intake[] = [
     await startFacts({ ...options, events: { ...events, onStored: () => {} } }),
     await startProcessor({ ...options, events }),
+    await startServing({ ...options, events }),
   ];
   try {
     let portion = new Map<string, Parameters<Bus["send"]>[1][number][]>();

@@ -3,6 +3,7 @@ import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { EMPTY_SHAPE, type ScrapeFailure, type ScrapeOrigin } from "../../domain/scrape.ts";
 import type { Scenario } from "../schema.ts";
 import type { PlayedMessage } from "./facts.ts";
+import { createEngines } from "./engine-scrapes.ts";
 import { changesOf, vendorOf } from "./machine.ts";
 import { createPageExporters } from "./page-scrapes.ts";
 import { createPower } from "./power.ts";
@@ -26,6 +27,7 @@ const JOULES = COLUMNS.indexOf("energy_joules");
 export function* scrapesOf(scenario: Scenario): Generator<PlayedMessage> {
   const { period, scrapeInterval } = scenario;
   const nodes = scenario.nodes.filter(({ gpus }) => gpus > 0).map((node) => createExporter(scenario, node));
+  const engines = createEngines(scenario);
   const pages = scenario.files === undefined ? [] : createPageExporters(scenario.files, COLLECTOR);
   for (let atMillis = period.start, sequence = 0; atMillis < period.end; atMillis += scrapeInterval, sequence++) {
     for (const { key, life, scrape } of nodes) {
@@ -41,7 +43,11 @@ export function* scrapesOf(scenario: Scenario): Generator<PlayedMessage> {
     };
     for (const { origin, message: value } of pages.flatMap((page) => page.scrape(moment)))
       yield { topic: SAMPLES_TOPIC, atMillis, key: sampleKey(origin), value, schemaVersion: SCRAPE_SCHEMA_VERSION };
+    yield* engines.flatMap((engine) => engine.scrape(atMillis, sequence) ?? []);
   }
+  // The last interval of an engine ends with the period.
+  const scrapes = Math.ceil((period.end - period.start) / scrapeInterval);
+  yield* engines.flatMap((engine) => engine.scrape(period.end, scrapes) ?? []);
 }
 
 /** A node's page between two changes. */

@@ -6,6 +6,7 @@ import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { chargeAgain, computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
 import { ABSENT_AFTER_MILLIS, ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
 import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -121,7 +122,9 @@ export async function playScenario(
   const bills = new Map<string, Bill>();
   for (const policy of rules.policies) {
     const charges = await readCharges(store, policy, span);
-    bills.set(policy.name, billOf(charges.filter(({ cluster }) => clusters.has(cluster))));
+    const served = await readServingLines(store, policy.name, span);
+    const isOwn = ({ cluster }: { readonly cluster: string }): boolean => clusters.has(cluster);
+    bills.set(policy.name, billOf(charges.filter(isOwn), served.filter(isOwn)));
   }
   return { usage, bills, breaches };
 }

@@ -1,9 +1,11 @@
 import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../domain/messages/fact-message.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
-import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { INVENTORY_TOPIC, SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { insertFacts, readFact, type FactRow } from "../../processors/ingest/facts.ts";
 import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";
 import { createScrapeRowWriter, insertRows } from "../../processors/ingest/scrape-rows.ts";
+import { createServingRowWriter, insertServingRows } from "../../processors/ingest/serving-rows.ts";
+import { createServingPipeline } from "../../processors/ingest/serving.ts";
 import { createDecodeStep } from "../../processors/ingest/steps/decode.ts";
 import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
@@ -38,6 +40,8 @@ export function createPut(store: StoreClient): (messages: readonly PlacedMessage
   const decode = createDecodeStep(createScrapeDecoder());
   const join = createJoinStep(holdings);
   const writer = createScrapeRowWriter();
+  const decodeServing = createServingPipeline();
+  const servingWriter = createServingRowWriter();
   return async (messages) => {
     const facts: { readonly value: FactRow }[] = [];
     for (const { topic, value, offset } of messages) {
@@ -46,6 +50,10 @@ export function createPut(store: StoreClient): (messages: readonly PlacedMessage
         const joined = decoded.kind === "ok" ? join(decoded.value) : decoded;
         if (joined.kind !== "ok") throw new Error(`a played scrape is none: ${joined.reason}`);
         writer.append(joined.value, { partition: 0, offset });
+      } else if (topic === SERVING_TOPIC) {
+        const decoded = decodeServing({ value, intact: true });
+        if (decoded.kind !== "ok") throw new Error(`a played scrape is none: ${decoded.reason}`);
+        servingWriter.append(decoded.value, { partition: 0, offset });
       } else {
         const read = readFact({ topic, value, intact: true });
         if (read.kind !== "ok") throw new Error(`a played fact is none: ${read.reason}`);
@@ -57,6 +65,7 @@ export function createPut(store: StoreClient): (messages: readonly PlacedMessage
     }
     await insertFacts(store, facts);
     await insertRows(store, writer.take());
+    await insertServingRows(store, servingWriter.take());
   };
 }
 

@@ -16,6 +16,7 @@ import { createBlocks, namesOf, rowReader, selectionOf } from "../../../runtime/
 import type { Booking } from "../charging/charge-inserts.ts";
 import { FROZEN } from "../closing/frozen.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
+import type { Span } from "../plan/node-record.ts";
 import type { RuledLine } from "./serving-split.ts";
 
 /** Inserts the lines of services of one hour under a run that is not visible yet. Fails with a `StoreError`. */
@@ -34,6 +35,21 @@ export async function insertServingLines(
 
 const readRow = rowReader(SERVING_CHARGE_COLUMNS) as (row: Readonly<Record<string, unknown>>) => BookedServingLine;
 
+/** Reads the published lines of a policy of the hours of a span, of all clusters. Fails with a `StoreError`. */
+export async function readServingLines(
+  store: StoreClient,
+  policy: string,
+  span: Span,
+): Promise<readonly BookedServingLine[]> {
+  const rows = await store.query<Record<string, unknown>>(
+    `SELECT ${selectionOf(SERVING_CHARGE_COLUMNS)} FROM serving_charges_published
+     WHERE policy = {policy:String}
+       AND hour >= fromUnixTimestamp64Milli({from:Int64}) AND hour < fromUnixTimestamp64Milli({until:Int64})`,
+    { policy, ...span },
+  );
+  return rows.map(readRow);
+}
+
 /** Reads the lines that closed periods have booked for an hour of a cluster under a policy. Fails with a `StoreError`. */
 export async function readBookedLines(
   store: StoreClient,
@@ -45,7 +61,7 @@ export async function readBookedLines(
      WHERE policy = {policy:String} AND cluster = {cluster:String} AND hour = fromUnixTimestamp64Milli({start:Int64}) AND ${FROZEN}`,
     { policy, cluster, start: windowStart },
   );
-  return rows.map(readRow) as unknown as readonly RuledLine[];
+  return rows.map(readRow);
 }
 
 /**

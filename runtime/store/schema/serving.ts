@@ -1,4 +1,5 @@
 import { SERVING_METRICS } from "../../../domain/serving/metric.ts";
+import type { SplitRule } from "../../../domain/serving/split-rule.ts";
 import type { Increases } from "../../../domain/serving/work.ts";
 import { columnsOf, type Column, type PathOf, type RowOf } from "./table.ts";
 import type { ServingLine } from "../../../domain/serving/line.ts";
@@ -92,7 +93,7 @@ export const SERVING_HOUR_COLUMNS: readonly Column[] = [
 /** A line of a service as it is booked: under a policy and a rule, in a billing period. */
 export interface BookedServingLine extends ServingLine {
   readonly policy: string;
-  readonly rule: string;
+  readonly rule: SplitRule;
   /** The start of the billing period, milliseconds since the epoch. */
   readonly billingPeriod: number;
   /** The closing whose lines the line corrects; empty if it is not a correction. */
