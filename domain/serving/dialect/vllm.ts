@@ -34,7 +34,7 @@ const TABLE: readonly ServingRow[] = [
   whole("drafts", "vllm:spec_decode_num_drafts"),
   whole("draft_tokens", "vllm:spec_decode_num_draft_tokens"),
   whole("accepted_tokens", "vllm:spec_decode_num_accepted_tokens"),
-  seconds("queue_us", "vllm:request_queue_time_seconds_sum", "vllm:time_in_queue_requests_sum"),
+  seconds("queue_us", "vllm:request_queue_time_seconds_sum"),
   seconds("prefill_us", "vllm:request_prefill_time_seconds_sum"),
   seconds("decode_us", "vllm:request_decode_time_seconds_sum"),
   seconds("compute_us", "vllm:request_inference_time_seconds_sum"),

@@ -41,7 +41,6 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
           preemptions: 3,
           draft_tokens: 4000,
           accepted_tokens: 2600,
-          queue_us: 61_250_000,
           running: 5,
           waiting: 2,
           kv_cache_ppm: 437_500,
