@@ -39,6 +39,13 @@ export interface ClusterFactBodies {
     readonly admitted?: number;
     readonly phase: string;
   };
+  /** The progress of a TrainJob with the feature gate `TrainJobStatus` of Kubeflow Trainer. */
+  readonly TrainJob: {
+    /** Percent, 0 to 100. */
+    readonly progress: number;
+    /** When the training reported it, milliseconds since the epoch, if known. */
+    readonly since?: number;
+  };
   readonly ResourceClaim: {
     readonly devices: readonly {
       readonly driver: string;
@@ -102,7 +109,7 @@ export interface DeviceTaint {
 /** A kind of cluster fact. */
 export type ClusterFactKind = keyof ClusterFactBodies;
 
-/** A namespace, quota, budget, queue, gang, claim, slice or taint rule: the value of `gpu.cluster`. */
+/** A namespace, quota, budget, queue, gang, training, claim, slice or taint rule: the value of `gpu.cluster`. */
 export type ClusterFact = {
   [Kind in ClusterFactKind]: FactOrigin & {
     readonly kind: Kind;

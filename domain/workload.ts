@@ -1,6 +1,7 @@
 import type { PodCompute } from "./compute.ts";
 import type { FactEnd, FactOrigin } from "./fact.ts";
 import type { Marks } from "./owner/owner.ts";
+import type { TrainingMarks } from "./training/marks.ts";
 
 /** The kinds of workload that dashboards group by. */
 export type WorkloadType = "training" | "inference" | "notebook" | "other";
@@ -178,6 +179,8 @@ export interface WorkloadFact extends FactOrigin {
   readonly deadlineSeconds?: number;
   /** Names of the PodDisruptionBudgets that select the pod. Also absent if the budgets may not be read. */
   readonly disruptionBudgets?: readonly string[];
+  /** The reports of a training in annotations or labels of the pod, otherwise of its owners. Bills do not depend on them. */
+  readonly training?: TrainingMarks;
   /** Set when the pod no longer exists. */
   readonly end?: FactEnd;
 }

@@ -1,6 +1,7 @@
 import type { ClusterFact, ClusterFactBodies, SliceDevice } from "../cluster-fact.ts";
 import type { Compute, OtherPods, PodCompute } from "../compute.ts";
 import type { InventoryFact, NodeGpus } from "../inventory.ts";
+import type { TrainingMarks } from "../training/marks.ts";
 import type { DeviceEvidence, GpuAsk, PodTimes, WorkloadFact } from "../workload.ts";
 import {
   amount,
@@ -112,6 +113,16 @@ const podCompute = object<PodCompute>({
   memoryLimitBytes: optional(amount),
 });
 
+const trainingMarks = object<TrainingMarks>({
+  step: optional(amount),
+  checkpointAt: optional(millis),
+  checkpointSeconds: optional(amount),
+  checkpointEverySeconds: optional(amount),
+  tokensPerStep: optional(amount),
+  tokensPerSecond: optional(amount),
+  parameters: optional(amount),
+});
+
 /** The shape of a pod's fact. */
 export const workloadShape = object<WorkloadFact>({
   ...origin,
@@ -143,6 +154,7 @@ export const workloadShape = object<WorkloadFact>({
   checkpoints: optional(text),
   deadlineSeconds: optional(amount),
   disruptionBudgets: optional(listOf(text)),
+  training: optional(trainingMarks),
   end,
 });
 
@@ -234,6 +246,7 @@ const bodies: { readonly [Kind in keyof ClusterFactBodies]: Shape } = {
     admitted: optional(millis),
     phase: text,
   }),
+  TrainJob: object<ClusterFactBodies["TrainJob"]>({ progress: whole(100), since: optional(millis) }),
   ResourceClaim: object<ClusterFactBodies["ResourceClaim"]>({
     devices: listOf(
       fields({

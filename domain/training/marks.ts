@@ -1,3 +1,5 @@
+import { LAST_MILLIS } from "../messages/shapes.ts";
+
 /**
  * The annotations or labels in which a training reports itself, on its pods or their owners. The time of a checkpoint is when it was
  * complete. Amounts of tokens are of the whole run, not of one pod.
@@ -67,10 +69,6 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d
 
 /** Reads a time of ISO 8601 with its zone, or seconds since the epoch. Returns milliseconds since the epoch. */
 function moment(text: string): number | undefined {
-  if (!TIME.test(text)) {
-    const seconds = positive(text);
-    return seconds === undefined ? undefined : Math.floor(seconds * 1000);
-  }
-  const millis = Date.parse(text);
-  return Number.isNaN(millis) ? undefined : millis;
+  const millis = TIME.test(text) ? Date.parse(text) : Math.floor((positive(text) ?? Number.NaN) * 1000);
+  return millis >= 0 && millis <= LAST_MILLIS ? millis : undefined;
 }

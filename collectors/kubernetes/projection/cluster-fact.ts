@@ -14,6 +14,7 @@ import {
   readVolcanoQueue,
 } from "./cluster/schedulers.ts";
 import { readJobSet, readLeaderWorkerSet } from "./cluster/sets.ts";
+import { readTrainJob } from "./cluster/train-job.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { Remark, Remarks } from "./remark.ts";
 import { text } from "./wire.ts";
@@ -51,6 +52,13 @@ const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Sai
   ["scheduling.run.ai/PodGroup", (object) => ({ kind: "Gang", body: readPodGroup(object) })],
   ["jobset.x-k8s.io/JobSet", (object) => ({ kind: "Gang", body: readJobSet(object) })],
   ["leaderworkerset.x-k8s.io/LeaderWorkerSet", (object) => ({ kind: "Gang", body: readLeaderWorkerSet(object) })],
+  [
+    "trainer.kubeflow.org/TrainJob",
+    (object) => {
+      const body = readTrainJob(object);
+      return body === undefined ? undefined : { kind: "TrainJob", body };
+    },
+  ],
   ["resource.k8s.io/ResourceClaim", (object, remarks) => ({ kind: "ResourceClaim", body: readClaim(object, remarks) })],
   [
     "resource.k8s.io/ResourceSlice",
@@ -74,8 +82,8 @@ export function hasClusterFact(apiVersion: string, kind: string): boolean {
 }
 
 /**
- * Projects a namespace, quota, budget, queue, gang, claim, slice or taint rule. Undefined for an object of another kind, for a slice without GPUs
- * and for a rule without effect. Items of a list have no kind on the wire; the watcher sets it. Never throws.
+ * Projects a namespace, quota, budget, queue, gang, TrainJob, claim, slice or taint rule. Undefined for an object of another kind, for a TrainJob
+ * without progress, for a slice without GPUs and for a rule without effect. Items of a list have no kind on the wire; the watcher sets it. Never throws.
  */
 export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {
   const remarks: Remark[] = [];

@@ -148,6 +148,16 @@ export interface JobSetObject extends KubeObject {
   readonly status?: { readonly terminalState?: string; readonly conditions?: readonly KubeCondition[] | null } | null;
 }
 
+/** A TrainJob of Kubeflow Trainer. Its status has the progress behind the feature gate `TrainJobStatus`. */
+export interface TrainJobObject extends KubeObject {
+  readonly status?: {
+    readonly trainerStatus?: {
+      readonly progressPercentage?: number;
+      readonly lastUpdatedTime?: string;
+    } | null;
+  } | null;
+}
+
 /** A LeaderWorkerSet. */
 export interface LeaderWorkerSetObject extends KubeObject {
   readonly spec?: { readonly leaderWorkerTemplate?: { readonly size?: number } | null } | null;

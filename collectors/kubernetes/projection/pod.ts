@@ -2,6 +2,7 @@ import type { FactOrigin } from "../../../domain/fact.ts";
 import type { Marks } from "../../../domain/owner/owner.ts";
 import type { Gang, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
 import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
+import { readTrainingMarks } from "../../../domain/training/marks.ts";
 import { resolveOwners, type KnownOwner, type OwnerLookup } from "../owners/chain.ts";
 import type { OwnerKinds } from "../owners/kinds.ts";
 import { TYPE_LABEL, workloadType } from "../owners/type.ts";
@@ -122,6 +123,7 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
       ...given({
         deadlineSeconds: deadlineOf(pod, chain.known),
         disruptionBudgets: options.disruptionBudgets?.(pod),
+        training: readTrainingMarks(Object.assign({}, ...maps.toReversed()) as Marks["annotations"]),
         endReason: readEnd(pod),
         pending: readPending(pod),
         queue: queueOf(maps) ?? gangFacts?.queue,

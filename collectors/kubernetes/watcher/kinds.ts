@@ -134,6 +134,12 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     without: "JobSets have no size, so their waiting cannot be separated from their work",
   },
   {
+    group: "trainer.kubeflow.org",
+    resource: "trainjobs",
+    kind: "TrainJob",
+    without: "the work that a TrainJob lost is not known from its progress",
+  },
+  {
     group: "leaderworkerset.x-k8s.io",
     resource: "leaderworkersets",
     kind: "LeaderWorkerSet",

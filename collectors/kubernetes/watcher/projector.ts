@@ -4,6 +4,7 @@ import type { InventoryFact } from "../../../domain/inventory.ts";
 import type { DeviceEvidence, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
 import type { OwnerCache } from "../owners/cache.ts";
 import type { OwnerLookup } from "../owners/chain.ts";
+import { sinceFirst } from "../projection/cluster/train-job.ts";
 import { projectClusterObject } from "../projection/cluster-fact.ts";
 import type { KubeObject } from "../projection/kube-object.ts";
 import { projectNode, type NodeOptions } from "../projection/node.ts";
@@ -159,7 +160,8 @@ export function createProjector(options: {
       return;
     }
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
-    const body = { resource, ...projected.fact } as FactBody<ClusterFact>;
+    const read = { resource, ...projected.fact } as FactBody<ClusterFact>;
+    const body = read.kind === "TrainJob" ? withFirstReport(read, registries.cluster.latest(read.uid)) : read;
     relations.take(body);
     registries.cluster.report(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
@@ -223,6 +225,13 @@ function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact>
     ...given({ started: earliest([former.times.started, fact.times.started]) }),
   };
   return { ...fact, times };
+}
+
+function withFirstReport(
+  fact: Extract<FactBody<ClusterFact>, { kind: "TrainJob" }>,
+  former: FactBody<ClusterFact> | undefined,
+): FactBody<ClusterFact> {
+  return former?.kind === "TrainJob" ? { ...fact, body: sinceFirst(fact.body, former.body) } : fact;
 }
 
 type Status = Extract<DeviceEvidence, { by: "status" }>;

@@ -49,6 +49,7 @@ export const BUILT_IN_RESOURCES: readonly ApiResource[] = [
 /** The resources of operators. Each group exists after it is installed. */
 export const ADDED_RESOURCES: readonly ApiResource[] = [
   inGroup("jobset.x-k8s.io/v1alpha2", true)("jobsets", "JobSet"),
+  inGroup("trainer.kubeflow.org/v1alpha1", true)("trainjobs", "TrainJob"),
   inGroup("kubeflow.org/v1", true)("pytorchjobs", "PyTorchJob"),
   inGroup("kubeflow.org/v1", true)("notebooks", "Notebook"),
   inGroup("kubeflow.org/v1", true)("mpijobs", "MPIJob"),

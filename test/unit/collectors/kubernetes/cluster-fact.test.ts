@@ -253,6 +253,14 @@ const TABLE: readonly (readonly [string, KubeObject, string, object])[] = [
     { made: "LeaderWorkerSet", size: 4, queued: since, phase: "Available" },
   ],
   [
+    "the progress of a TrainJob",
+    object("trainer.kubeflow.org/v1alpha1", "TrainJob", {
+      status: { trainerStatus: { progressPercentage: 45, estimatedRemainingSeconds: 900, lastUpdatedTime: CREATED } },
+    }),
+    "TrainJob",
+    { progress: 45, since },
+  ],
+  [
     "a ResourceClaim",
     object("resource.k8s.io/v1", "ResourceClaim", { status: claimStatus }),
     "ResourceClaim",

@@ -20,6 +20,7 @@ describe("the time that a pod's new fact changes", () => {
   it("is empty if the pod is not bound, or if the fact equals the earlier one", () => {
     expect(podChanges(undefined, workloadFact({ node: "", times: { created: NOON } }), NOW)).toEqual([]);
     expect(podChanges(running, { ...running, restarts: 3, seenAtMillis: NOW }, NOW)).toEqual([]);
+    expect(podChanges(running, { ...running, training: { step: 7 } }, NOW)).toEqual([]);
   });
 
   it("is the time from its end on, if it ended", () => {
