@@ -6,13 +6,13 @@ import type { OwnerRule } from "../domain/owner/rule.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 
-/** Returns the configuration's options for reading pods and nodes. Labels that owners and prices use are kept too. */
+/** Returns the configuration's options for reading pods and nodes. Labels that owners, prices and training runs use are kept too. */
 export function projectionOf(config: Config): ProjectionOptions {
-  const { kubernetes, owners } = config;
+  const { kubernetes, owners, training } = config;
   const { prices, commitments, fixed } = ledgerOf(config).book;
   const matches = [...prices.map(({ match }) => match), ...[...commitments, ...fixed].map(({ scope }) => scope)];
   const ofNodes = matches.flatMap(({ nodeLabels }) => Object.keys(nodeLabels));
-  const named = DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(podMarkOf));
+  const named = [...DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(podMarkOf)), ...training.runKeys];
   const resourceNames = resourceNamesOf(kubernetes.gpuResources, kubernetes.hami);
   return {
     pods: {

@@ -39,7 +39,8 @@ export const SETTLED_MILLIS = 10 * 60_000;
 /**
  * Returns the halts of a lane. A lane halts when a pod of it ends without success or restarts in place. It runs again when as many pods run
  * as before, or when all pods that exist have run for {@link SETTLED_MILLIS}, or at the time from `resumedAt`, which is after the halt. The
- * deletion of a pod while the others run on, without another pod in its place, is no halt: the lane was made smaller.
+ * deletion of a pod while the others run on, without another pod in its place, is no halt: the lane was made smaller. A deletion after which
+ * the lane never runs again is no halt either: operators also delete the workers of a training that has succeeded.
  */
 export function haltsOf(lane: Lane, resumedAt: (haltAt: number) => number | undefined): Halts {
   const spans = lane.flatMap(runningSpans);
@@ -77,6 +78,7 @@ export function haltsOf(lane: Lane, resumedAt: (haltAt: number) => number | unde
     if (last !== undefined && (!last.isRestarted || at < last.until)) continue;
     const needed = at < begun ? atFirst : running.at(at - 1);
     const again = runsAgain(at, needed);
+    if (because === "deleted" && again >= endedAt) continue;
     halts.push({
       at,
       until: Math.min(again, endedAt),

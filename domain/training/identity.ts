@@ -1,4 +1,5 @@
 import type { OwnerReference, WorkloadFact } from "../workload.ts";
+import type { TrainingMarks } from "./marks.ts";
 import { runPodOf, type ContainerRestart, type RunPod } from "./run-pod.ts";
 
 /** The rules by which pods belong to one run. */
@@ -29,6 +30,8 @@ export interface Run extends RunName {
   readonly isGang: boolean;
   /** UIDs of the objects that own its pods. */
   readonly owners: ReadonlySet<string>;
+  /** The latest value of each report of its pods. */
+  readonly marks: TrainingMarks;
   /** In order of their creation. */
   readonly pods: readonly RunPod[];
 }
@@ -135,6 +138,7 @@ function runOf(members: readonly Member[]): Run {
     ended: members.reduce((latest, each) => Math.max(latest, each.pod.end?.at ?? Infinity), -Infinity),
     isGang: facts.some(({ gang }) => gang !== undefined) || owners.some(({ kind }) => DISTRIBUTED.has(kind)),
     owners: new Set(owners.flatMap(({ uid }) => (uid === "" ? [] : [uid]))),
+    marks: Object.assign({}, ...facts.map(({ training }) => training)) as TrainingMarks,
     pods: members.map((member) => member.pod),
   };
 }

@@ -35,10 +35,14 @@ export interface RunningSpan {
   readonly because?: EndReason | "restarted";
 }
 
-/** Returns the times of a pod from its newest fact. The pod ends when it no longer holds its GPUs, as for the ledger. */
+/**
+ * Returns the times of a pod from its newest fact. The pod ends when it no longer holds its GPUs, as for the ledger. The containers of a pod
+ * that is deleted often end with an error, which is no failure.
+ */
 export function runPodOf(fact: WorkloadFact, restarts: readonly ContainerRestart[] = []): RunPod {
   const { uid, name, node, times, end, endReason } = fact;
   const held = holdingOf(fact);
+  const isDeleted = endReason === "failed" && times.deletion !== undefined;
   const endedAt = held?.until ?? times.finished ?? end?.atMillis ?? Infinity;
   return {
     uid,
@@ -47,7 +51,7 @@ export function runPodOf(fact: WorkloadFact, restarts: readonly ContainerRestart
     created: times.created,
     ...(held === undefined ? {} : { bound: held.from }),
     ...(times.started === undefined ? {} : { started: times.started }),
-    ...(endedAt === Infinity ? {} : { end: { at: endedAt, reason: endReason ?? "unknown" } }),
+    ...(endedAt === Infinity ? {} : { end: { at: endedAt, reason: isDeleted ? "deleted" : (endReason ?? "unknown") } }),
     restarts,
   };
 }

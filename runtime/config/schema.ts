@@ -13,6 +13,7 @@ import { duration, size } from "./quantity.ts";
 import { remoteWrite } from "./remote-write.ts";
 import { serverTls } from "./server-tls.ts";
 import { metrics, tracing } from "./telemetry.ts";
+import { training } from "./training.ts";
 import {
   flag,
   list,
@@ -134,6 +135,7 @@ export function createConfigSchema(sources: ConfigSources) {
       advice,
       focus,
       practices,
+      training,
       act: z
         .strictObject({
           webhook: webhook(sources).optional().describe("Receives cards of `gpu-ledger act --dry-run --post`."),

@@ -1,0 +1,65 @@
+import type { Run } from "../../domain/training/identity.ts";
+import type { TrainingMarks } from "../../domain/training/marks.ts";
+import type { ProgressPoint } from "../../domain/training/progress.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+
+/** SQL for the reports of pods: each value once, with the time at which it was first seen. */
+const REPORTS = `
+SELECT uid, JSONExtractRaw(fact, 'training') AS marks, toFloat64(toUnixTimestamp64Milli(min(at))) AS at
+FROM workload_facts
+WHERE uid IN {uids:Array(String)} AND NOT ended AND position(fact, '"training":{') > 0
+GROUP BY uid, marks
+ORDER BY at, uid`;
+
+/** SQL for the progress of TrainJobs. The time is that of the report if the status has one. */
+const TRAIN_JOBS = `
+SELECT uid, JSONExtractFloat(fact, 'body', 'progress') AS percent,
+  coalesce(JSONExtract(fact, 'body', 'since', 'Nullable(Float64)'), toFloat64(toUnixTimestamp64Milli(at))) AS at
+FROM cluster_facts FINAL
+WHERE kind = 'TrainJob' AND uid IN {owners:Array(String)} AND NOT ended
+ORDER BY at, uid`;
+
+/**
+ * Reads the progress that the pods and the TrainJobs of runs reported, by the run's id, in order of time. Metrics of scraped pages would be
+ * further points of the same form. Fails with a `StoreError`.
+ */
+export async function readProgress(
+  store: Pick<StoreClient, "query">,
+  runs: readonly Run[],
+): Promise<ReadonlyMap<string, readonly ProgressPoint[]>> {
+  const reporting = runs.filter(({ marks }) => Object.keys(marks).length > 0);
+  const uids = reporting.flatMap(({ pods }) => pods.map(({ uid }) => uid));
+  const owners = runs.flatMap((run) => [...run.owners]);
+  const [reports, trainJobs] = await Promise.all([
+    uids.length === 0 ? [] : store.query<{ uid: string; marks: string; at: number }>(REPORTS, { uids }),
+    owners.length === 0 ? [] : store.query<{ uid: string; percent: number; at: number }>(TRAIN_JOBS, { owners }),
+  ]);
+  const ofUid = new Map<string, ProgressPoint[]>();
+  const add = (uid: string, point: ProgressPoint): void => void ofUid.set(uid, [...(ofUid.get(uid) ?? []), point]);
+  for (const { uid, marks, at } of reports) add(uid, pointOf(uid, JSON.parse(marks) as TrainingMarks, at));
+  for (const { uid, percent, at } of trainJobs) add(uid, { at, source: "trainjob", pod: "", percent });
+  return new Map(
+    runs.map(({ id, pods, owners: objects }) => {
+      const points = [...pods.map(({ uid }) => uid), ...objects].flatMap((uid) => ofUid.get(uid) ?? []);
+      return [id, points.toSorted((a, b) => a.at - b.at)];
+    }),
+  );
+}
+
+function pointOf(pod: string, marks: TrainingMarks, at: number): ProgressPoint {
+  const { step, checkpointAt, checkpointSeconds } = marks;
+  return {
+    at,
+    source: "annotation",
+    pod,
+    ...(step === undefined ? {} : { step }),
+    ...(checkpointAt === undefined
+      ? {}
+      : {
+          checkpoint: {
+            at: checkpointAt,
+            ...(checkpointSeconds === undefined ? {} : { seconds: checkpointSeconds }),
+          },
+        }),
+  };
+}
