@@ -3,9 +3,12 @@ import { startLeadership } from "../processors/ledger/term/leader.ts";
 import { startAdvice } from "./advice.ts";
 import { resetAdviceMetrics, startAdviceMetrics } from "./advice-metrics.ts";
 import { startMonth } from "./month.ts";
+import { resetServingMetrics, startServingMetrics } from "./serving-metrics.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../processors/ledger/term/term-work.ts";
 import type { Recharge } from "../processors/ledger/term/recharge.ts";
 import { SCHEDULE_TIMING } from "../processors/ledger/hours/schedule.ts";
+import type { SplitRule } from "../domain/serving/split-rule.ts";
+import { servingOf } from "../runtime/config/serving.ts";
 import { isBehind } from "../domain/charge/settling.ts";
 import { dateText, periodOf, periodsDue, type BillingPeriod } from "../domain/period.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
@@ -57,6 +60,16 @@ export async function startLedger(options: {
   const adviceMetrics = config.server.moneyOnMetrics
     ? startAdviceMetrics({ store, metrics, logger, now, isLeading: () => isLeading })
     : undefined;
+  const servingMetrics = startServingMetrics({
+    store,
+    metrics,
+    logger,
+    now,
+    policy: ledger.billing,
+    rule: ledger.servingRule,
+    hasMoney: config.server.moneyOnMetrics,
+    isLeading: () => isLeading,
+  });
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
       if (kind === "rollup") {
@@ -124,6 +137,7 @@ export async function startLedger(options: {
         metrics.unpricedGpuHours.reset();
         metrics.refusedTeams.reset();
         resetAdviceMetrics(metrics);
+        resetServingMetrics(metrics);
         totals.dirty = 0;
         hoursWaiting = 0;
         metrics.leader.set(0);
@@ -153,6 +167,7 @@ export async function startLedger(options: {
       await bills.stop();
       await advice.stop();
       await adviceMetrics?.stop();
+      await servingMetrics.stop();
       await leadership.stop();
     },
   };
@@ -161,11 +176,13 @@ export async function startLedger(options: {
 /** Returns the ledger of a term: charges by the kept policies, and charges again in open billing periods. */
 function termLedger(config: Config): TermLedger & {
   readonly billing: string;
+  readonly servingRule: SplitRule;
   readonly closingDay: number;
 } {
   const { rules, policies } = rulesOfConfig(config);
   return {
     billing: policies[0].name,
+    servingRule: servingOf(config.serving).rules[0].rule,
     rules,
     closingDay: config.closing.day,
     meteredSince: (now) => now - (config.store.rawDays - 1) * DAY_MILLIS,

@@ -3,6 +3,7 @@ import { LINK_ALERTS } from "./links.ts";
 import { MEMORY_ALERTS } from "./memory.ts";
 import { PIPELINE_ALERTS } from "./pipeline.ts";
 import { QUEUE_ALERTS } from "./queue.ts";
+import { SERVING_ALERTS } from "./serving.ts";
 import { TELEMETRY_ALERTS } from "./telemetry.ts";
 import { THERMAL_ALERTS } from "./thermal.ts";
 import { WASTE_ALERTS } from "./waste.ts";
@@ -17,6 +18,7 @@ export const CATALOG: readonly AlertDefinition[] = [
   ...LINK_ALERTS,
   ...WASTE_ALERTS,
   ...QUEUE_ALERTS,
+  ...SERVING_ALERTS,
   ...PIPELINE_ALERTS,
 ];
 

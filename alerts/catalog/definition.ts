@@ -5,7 +5,17 @@ import type { AlertOptions } from "../options.ts";
 export type Subject = "gpu" | "pod" | "node" | "team" | "exporter" | "pipeline";
 
 /** The groups of alerts by purpose. `--only` selects among them. */
-export const ALERT_GROUPS = ["telemetry", "xid", "memory", "thermal", "links", "waste", "queue", "pipeline"] as const;
+export const ALERT_GROUPS = [
+  "telemetry",
+  "xid",
+  "memory",
+  "thermal",
+  "links",
+  "waste",
+  "queue",
+  "serving",
+  "pipeline",
+] as const;
 /** A group of alerts. */
 export type AlertGroup = (typeof ALERT_GROUPS)[number];
 

@@ -32,6 +32,7 @@ const TITLES: Readonly<Record<AlertDefinition["group"], string>> = {
   links: "Links",
   waste: "Waste",
   queue: "Queue",
+  serving: "Inference services",
   pipeline: "gpu-ledger itself",
 };
 

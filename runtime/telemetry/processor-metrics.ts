@@ -194,6 +194,42 @@ export const PROCESSOR_METRICS = {
     help: "Cards of the newest advice that are not dismissed.",
     labels: ["team", "kind"],
   },
+  servingCostPerMillionTokens: {
+    name: "gpu_ledger_serving_cost_per_million_tokens",
+    type: "gauge",
+    help: "Cost of a million computed and generated tokens in the last ended hour, with idle time (loaded) or without it (busy). Absent without tokens.",
+    labels: ["cluster", "namespace", "workload", "model", "team", "cost"],
+  },
+  servingCostPerHour: {
+    name: "gpu_ledger_serving_cost_per_hour",
+    type: "gauge",
+    help: "Effective cost of a model of a service in the last ended hour.",
+    labels: ["cluster", "namespace", "workload", "model", "team"],
+  },
+  servingIdleRatio: {
+    name: "gpu_ledger_serving_idle_ratio",
+    type: "gauge",
+    help: "Part of the covered time of a service's engines in the last ended hour in which they had no request, from 0 to 1.",
+    labels: ["cluster", "namespace", "workload", "team"],
+  },
+  servingEngines: {
+    name: "gpu_ledger_serving_engines",
+    type: "gauge",
+    help: "Engines of a service with a page in the last ended hour.",
+    labels: ["cluster", "namespace", "workload", "team"],
+  },
+  servingIdleEngines: {
+    name: "gpu_ledger_serving_idle_engines",
+    type: "gauge",
+    help: "Engines of a service that had no request for at least 90 % of the last ended hour.",
+    labels: ["cluster", "namespace", "workload", "team"],
+  },
+  servingWaiting: {
+    name: "gpu_ledger_serving_waiting_requests",
+    type: "gauge",
+    help: "Waiting requests of a service's engines, averaged over the last ended hour.",
+    labels: ["cluster", "namespace", "workload", "team"],
+  },
   invariantBreaches: {
     name: "gpu_ledger_invariant_breaches_total",
     type: "counter",

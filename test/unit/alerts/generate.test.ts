@@ -36,7 +36,7 @@ const words = (text: string): readonly string[] => text.split(" ");
 const LABELS = new Set([
   ...words("cluster node UUID GPU_I_ID gpu modelName instance job namespace pod"),
   ...words("exported_pod exported_namespace exported_cluster pod_name vgpu xid clock_event health_watch"),
-  ...words("code source limit reason view le outcome scrape_job kind"),
+  ...words("code source limit reason view le outcome scrape_job kind cost model"),
   ...words("gpu_id GPU_ID gpu_partition_id uuid gpu_uuid GPU_UUID Hostname hostname HOSTNAME pod_namespace"),
   ...words("card_series CARD_SERIES card_model"),
   ...Object.values(OWN_SERIES).flat(),
@@ -260,7 +260,7 @@ describe("options", () => {
     // Our own programs name a cluster by a label of their own.
     const others = [
       ...recordings(groups),
-      ...alerts(groups).filter(({ labels }) => labels["gpu_topic"] !== "pipeline"),
+      ...alerts(groups).filter(({ labels }) => !["pipeline", "serving"].includes(labels["gpu_topic"]!)),
     ];
     expect(others.filter(({ expr }) => readsOf(expr).labels.has("cluster"))).toEqual([]);
     expect(recordings(groups).find(({ record }) => record === "pod:processor_owner:info")!.expr).toContain(

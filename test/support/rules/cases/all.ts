@@ -13,6 +13,7 @@ import { HOLDER_CASES } from "./recorded/holders.ts";
 import { WINDOW_CASES } from "./recorded/windows.ts";
 import { WORKLOAD_CASES } from "./recorded/workloads.ts";
 import { XID_STEP_CASES } from "./recorded/xids.ts";
+import { SERVING_CASES } from "./serving.ts";
 import { TELEMETRY_CASES } from "./telemetry.ts";
 import { THERMAL_CASES } from "./thermal.ts";
 import { GPU_THRESHOLD_CASES } from "./thresholds/gpus.ts";
@@ -36,6 +37,7 @@ export const CASES: readonly RuleCase[] = [
   ...WASTE_THRESHOLD_CASES,
   ...XID_THRESHOLD_CASES,
   ...DIALECT_CASES,
+  ...SERVING_CASES,
   ...TELEMETRY_CASES,
   ...XID_CASES,
   ...THERMAL_CASES,
