@@ -1,17 +1,7 @@
-import type { EndReason } from "../workload.ts";
 import type { Lane } from "./lanes.ts";
 import { runningSpans, type RunningSpan } from "./run-pod.ts";
+import type { HaltCause, NodeSignal } from "./signals.ts";
 import { countSpans, firstAfter } from "./step-count.ts";
-
-/** Why a lane halted: the end of a pod, a restart in place, or progress that fell without either. */
-export type HaltCause = EndReason | "restarted" | "rolled-back";
-
-/** A fault after which the pods of a node cannot make progress. */
-export interface NodeFault {
-  readonly node: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
 
 /** A time in which a lane made no progress, from the first cause until all of its pods ran again. Milliseconds since the epoch. */
 export interface Halt {
@@ -20,10 +10,10 @@ export interface Halt {
   readonly until: number;
   readonly isRestarted: boolean;
   readonly cause: HaltCause;
-  /** The pod that ended first. After a fall of the progress: the first pod of the lane. */
+  /** The pod on the node of the fault, otherwise the one that ended first. After a fall of the progress: the first pod of the lane. */
   readonly pod: { readonly uid: string; readonly name: string; readonly node: string };
   /** The fault that caused it, if one is known. */
-  readonly fault?: NodeFault;
+  readonly fault?: NodeSignal;
 }
 
 /** When a lane first trained, and its halts in order of time. */

@@ -1,7 +1,7 @@
 import type { Run } from "./identity.ts";
 import { lanesOf, type Lane } from "./lanes.ts";
-import type { NodeFault } from "./halts.ts";
 import type { ProgressPoint } from "./progress.ts";
+import type { NodeSignal } from "./signals.ts";
 import { timelineOf, type Timeline } from "./timeline.ts";
 
 /** The lanes of a run with their timelines, in the same order. */
@@ -19,7 +19,7 @@ export function layOut(
   run: Run,
   evidence: {
     readonly points: readonly ProgressPoint[];
-    readonly faults: readonly NodeFault[];
+    readonly faults: readonly NodeSignal[];
     readonly configured: number | undefined;
   },
 ): RunLayout {

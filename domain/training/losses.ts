@@ -80,13 +80,18 @@ export function stopsOf(
     return { ...halt, loss: loss === undefined || loss.from >= halt.at ? undefined : loss };
   });
   const [measure, falls]: [LossSource, readonly Fall[]] = steps.length > 0 ? ["step", steps] : ["percent", percents];
-  const rolledBack = falls.filter(({ isWithin }) => isWithin).map((fall) => rollback(fall, measure, lane));
+  const rolledBack = falls
+    .filter(({ isWithin, attempt, at }) => isWithin && at >= attempts[attempt]!.begin && at < attempts[attempt]!.stopAt)
+    .map((fall) => rollback(fall, measure, lane));
   return [...ofHalts, ...rolledBack].toSorted((a, b) => a.at - b.at);
 }
 
 /** Returns the attempts of a lane: the times between its halts. */
 function attemptsOf(begun: number, halts: readonly Halt[]): readonly Attempt[] {
-  const begins = [Math.min(begun, halts[0]?.at ?? Infinity), ...halts.map(({ until }) => until)];
+  const begins = [
+    Math.min(begun, halts[0]?.at ?? Infinity),
+    ...halts.map(({ isRestarted, until }) => (isRestarted ? until : Infinity)),
+  ];
   return begins.map((begin, index) => ({ begin, stopAt: halts[index]?.at ?? Infinity }));
 }
 

@@ -1,7 +1,8 @@
-import { haltsOf, type Halt, type NodeFault } from "./halts.ts";
+import { haltsOf, type Halt } from "./halts.ts";
 import type { Lane } from "./lanes.ts";
 import { stopsOf, type CheckpointIntervals, type Stop } from "./losses.ts";
 import { checkpointsOf, type ProgressPoint } from "./progress.ts";
+import type { NodeSignal } from "./signals.ts";
 
 /** The use of a lane's time, before the states of its GPUs are known. */
 export type StretchPhase = "starting" | "training" | "checkpointing" | "recovering" | "lost" | "lost-estimated";
@@ -25,23 +26,24 @@ export interface Timeline {
 /** Everything beside the pods that a timeline is made of. Points and faults are in order of time. */
 export interface TimelineEvidence {
   readonly points: readonly ProgressPoint[];
-  readonly faults: readonly NodeFault[];
+  readonly faults: readonly NodeSignal[];
   readonly intervals: CheckpointIntervals;
 }
 
 /** The longest time from a fault to the end of a pod that it causes: the default timeout of PyTorch's collectives with Gloo. */
-const FAULT_BEFORE_MILLIS = 30 * 60_000;
-/** The longest time from the end of a pod to the scrape or condition that shows its cause. */
-const FAULT_AFTER_MILLIS = 5 * 60_000;
+export const FAULT_BEFORE_MILLIS = 30 * 60_000;
+/** The longest time between the end of a pod and a scrape or condition that shows its cause. */
+export const FAULT_AFTER_MILLIS = 5 * 60_000;
 
 /** Returns the timeline of a lane. */
 export function timelineOf(lane: Lane, { points, faults, intervals }: TimelineEvidence): Timeline {
   const { begun, halts } = haltsOf(lane, (at) => resumedAt(points, lane, at));
   const caused = halts.map((halt, index) => {
-    const fault = faultOf(halt, lane, faults);
-    if (fault === undefined) return halt;
+    const found = causeOf(halt, lane, faults);
+    if (found === undefined) return halt;
     const earliest = halts[index - 1]?.until ?? begun;
-    return { ...halt, at: stoppedAt(halt.at, fault.at, earliest, points), fault };
+    const at = found.fault.isBlocking ? stoppedAt(halt.at, found.fault.at, earliest, points) : halt.at;
+    return { ...halt, ...found, at };
   });
   const stops = stopsOf(lane, { begun, halts: caused }, points, intervals);
   const checkpoints = checkpointsOf(points).filter(({ millis }) => millis > 0);
@@ -94,14 +96,25 @@ function painted(stretches: readonly Stretch[], parts: readonly Stretch[]): read
 }
 
 /**
- * Returns the fault that made a lane halt: on the node of the pod that ended first, otherwise on the node of another pod that ran; the
- * earliest in the time around the halt.
+ * Returns the fault that made a lane halt, with the pod on its node: one that blocks before others, then one of the pod that ended first,
+ * then the earliest. A fault that does not block counts only close to the halt.
  */
-function faultOf(halt: Halt, lane: Lane, faults: readonly NodeFault[]): NodeFault | undefined {
-  const near = faults.filter(({ at }) => at >= halt.at - FAULT_BEFORE_MILLIS && at <= halt.at + FAULT_AFTER_MILLIS);
+function causeOf(
+  halt: Halt,
+  lane: Lane,
+  faults: readonly NodeSignal[],
+): Required<Pick<Halt, "fault" | "pod">> | undefined {
   const ran = lane.filter(({ started, end }) => (started ?? Infinity) < halt.at && halt.at <= (end?.at ?? Infinity));
-  const nodes = new Set(ran.map(({ node }) => node));
-  return near.find(({ node }) => node === halt.pod.node) ?? near.find(({ node }) => nodes.has(node));
+  const podOn = new Map([...ran, halt.pod].map((pod) => [pod.node, pod]));
+  const near = faults.filter(({ node, at, isBlocking }) => {
+    const earliest = halt.at - (isBlocking ? FAULT_BEFORE_MILLIS : FAULT_AFTER_MILLIS);
+    return podOn.has(node) && earliest <= at && at <= halt.at + FAULT_AFTER_MILLIS;
+  });
+  const rank = ({ node, isBlocking }: NodeSignal): number => (isBlocking ? 0 : 2) + (node === halt.pod.node ? 0 : 1);
+  const [fault] = near.toSorted((a, b) => rank(a) - rank(b) || a.at - b.at);
+  if (fault === undefined) return undefined;
+  const { uid, name, node } = podOn.get(fault.node)!;
+  return { fault, pod: { uid, name, node } };
 }
 
 /** Returns when a lane stopped to make progress: at the fault, but not before its last report, nor before it ran at all. */

@@ -1,4 +1,5 @@
 import type { RunPod } from "../../../domain/training/run-pod.ts";
+import type { NodeSignal } from "../../../domain/training/signals.ts";
 import type { EndReason } from "../../../domain/workload.ts";
 
 const DAY = Date.UTC(2026, 2, 2);
@@ -31,4 +32,9 @@ export function runPod(
     restarts: [],
     ...more,
   };
+}
+
+/** A fault of a node at a time of 2 March; a hardware XID that blocks, unless something else is given. */
+export function fault(node: string, at: string, more: Partial<NodeSignal> = {}): NodeSignal {
+  return { cluster: "c", node, at: clock(at), kind: "xid", code: "79", gpu: 0, isBlocking: true, ...more };
 }

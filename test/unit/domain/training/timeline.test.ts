@@ -1,8 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Lane } from "../../../../domain/training/lanes.ts";
 import type { ProgressPoint } from "../../../../domain/training/progress.ts";
 import { timelineOf, type TimelineEvidence } from "../../../../domain/training/timeline.ts";
-import { clock, runPod } from "../../../support/training/pods.ts";
+import type { EndReason } from "../../../../domain/workload.ts";
+import { rounds } from "../../../support/rounds.ts";
+import { clock, fault, runPod } from "../../../support/training/pods.ts";
 
 const HOUR = 3_600_000;
 
@@ -88,19 +91,92 @@ describe("the timeline of a lane", () => {
   });
 
   it("stops at the fault that ended a pod later, but not before the last report", () => {
-    const faults = [{ node: "node-of-w-1", at: clock("09:45") }];
+    const faults = [fault("node-of-w-1", "09:45")];
     expect(words(RESTARTED, { faults })[2]).toBe("09:45 recovering 0");
     const points = [report("09:50", RESTARTED[0]!.uid, { step: 7 })];
     expect(words(RESTARTED, { faults, points })[2]).toBe("09:50 recovering 0");
   });
 
   it("takes no fault of another node, none from long before, and one that a scrape shows later only as the cause", () => {
-    const at = (node: string, time: string) => [{ node, at: clock(time) }];
+    const at = (node: string, time: string) => [fault(node, time)];
     expect(words(RESTARTED, { faults: at("node-of-others", "09:45") })[2]).toBe("10:00 recovering 0");
     expect(words(RESTARTED, { faults: at("node-of-w-0", "09:29") })[2]).toBe("10:00 recovering 0");
     const faults = at("node-of-w-0", "10:00:30");
     const { stops } = timelineOf(RESTARTED, { points: [], faults, intervals: {} });
     expect(stops).toMatchObject([{ at: clock("10:00"), fault: faults[0] }]);
+  });
+
+  it("does not stop before the end of a pod by a fault that blocks nothing, and takes one that blocks first", () => {
+    const near = fault("node-of-w-0", "09:57", { kind: "condition", code: "KernelDeadlock", isBlocking: false });
+    const faultOf = (faults: TimelineEvidence["faults"]) =>
+      timelineOf(RESTARTED, { points: [], faults, intervals: {} }).stops.map(({ at, fault }) => [at, fault]);
+    expect(faultOf([near])).toEqual([[clock("10:00"), near]]);
+    expect(faultOf([{ ...near, at: clock("09:50") }])).toEqual([[clock("10:00"), undefined]]);
+    const blocking = { ...near, at: clock("09:59"), isBlocking: true };
+    expect(faultOf([near, blocking])).toEqual([[clock("09:59"), blocking]]);
+  });
+
+  it("covers every moment once, whatever its pods and reports are", () => {
+    const minute = fc.integer({ min: 0, max: 300 }).map((minutes) => clock("08:00") + minutes * 60_000);
+    const reason = fc.constantFrom<EndReason>("completed", "failed", "deleted", "evicted");
+    const pod = fc.record({
+      times: fc.tuple(minute, minute, minute, minute).map((times) => times.toSorted((a, b) => a - b)),
+      life: fc.constantFrom("pending", "running", "ended", "restarted"),
+      reason,
+    });
+    const point = fc.record({
+      at: minute,
+      pod: fc.nat(3),
+      step: fc.option(fc.nat(20), { nil: undefined }),
+      percent: fc.option(fc.nat(100), { nil: undefined }),
+      saved: fc.option(minute, { nil: undefined }),
+      seconds: fc.nat(900),
+    });
+    const anyFault = fc
+      .record({ node: fc.constantFrom("n-0", "n-1"), at: minute, isBlocking: fc.boolean() })
+      .map(({ node, ...more }) => fault(node, "08:00", more));
+    fc.assert(
+      fc.property(
+        fc.array(pod, { minLength: 1, maxLength: 5 }),
+        fc.array(point, { maxLength: 12 }),
+        fc.array(anyFault, { maxLength: 3 }),
+        (pods, reports, faults) => {
+          const lane = pods.map(
+            ({ times: [created, started, at, ended], life, reason: because }, index): Lane[number] => ({
+              uid: `p-${index}`,
+              name: `p-${index}`,
+              node: `n-${index % 2}`,
+              created: created!,
+              restarts: life === "restarted" ? [{ at: at!, again: at! + 60_000 }] : [],
+              ...(life === "pending" ? {} : { started: started! }),
+              ...(life === "ended" ? { end: { at: ended!, reason: because } } : {}),
+            }),
+          );
+          const points = reports
+            .map(({ at, pod: index, step, percent, saved: savedAt, seconds }): ProgressPoint => ({
+              at,
+              source: "metric",
+              pod: index === 3 ? "" : `p-${index}`,
+              ...(step === undefined ? {} : { step }),
+              ...(percent === undefined ? {} : { percent }),
+              ...(savedAt === undefined ? {} : { checkpoint: { at: savedAt, seconds } }),
+            }))
+            .toSorted((a, b) => a.at - b.at);
+          const { stretches } = timelineOf(lane, {
+            points,
+            faults: faults.toSorted((a, b) => a.at - b.at),
+            intervals: { configured: HOUR },
+          });
+          expect(stretches.map(({ from }) => from)).toEqual([
+            -Infinity,
+            ...stretches.slice(0, -1).map(({ until }) => until),
+          ]);
+          expect(stretches.at(-1)!.until).toBe(Infinity);
+          expect(stretches.every(({ from, until }) => from < until)).toBe(true);
+        },
+      ),
+      { numRuns: rounds(20_000) },
+    );
   });
 });
 
