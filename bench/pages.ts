@@ -85,6 +85,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
     ledger: ledgerOf(config),
     focus: config.focus,
     practices: config.practices,
+    training: config.training,
     deliveries: config.deliveries,
     rules: "",
     access: { authenticate: () => Promise.resolve(OPEN) },

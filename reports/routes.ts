@@ -5,6 +5,7 @@ import type { ConfiguredDelivery } from "../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { PracticesConfig } from "../runtime/config/practices.ts";
+import type { TrainingConfig } from "../runtime/config/training.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { recordAudit } from "./access/audit.ts";
 import { addSignIn } from "./sign-in/routes.ts";
@@ -25,6 +26,7 @@ export interface ReportsOptions {
   readonly ledger: Ledger;
   readonly focus: FocusConfig;
   readonly practices: PracticesConfig;
+  readonly training: TrainingConfig;
   readonly deliveries: readonly ConfiguredDelivery[];
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
@@ -49,7 +51,8 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** Adds everything that `reports/` serves to a server whose routes are guarded, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
-  const { store, ledger, focus, practices, deliveries, rules, access, logger, version, isDemo, now } = options;
+  const { store, ledger, focus, practices, training, deliveries, rules, access, logger, version, isDemo, now } =
+    options;
   const { hoursWaiting = () => 0 } = options;
   const pages = createPages({ version, isDemo });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
@@ -86,6 +89,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     version,
     focus,
     practices,
+    training,
     deliveries,
     record,
     logger,

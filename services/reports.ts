@@ -31,6 +31,7 @@ export async function openReports(
     ledger: ledgerOf(config),
     focus: config.focus,
     practices: config.practices,
+    training: config.training,
     deliveries: config.deliveries,
     rules: rulesOfConfig(config).rules.hash,
     now: Date.now,

@@ -13,6 +13,7 @@ import { addPractices } from "./practices.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
 import { addServing } from "./serving.ts";
 import { addOpenCost } from "./opencost/routes.ts";
+import { addTraining } from "./training.ts";
 import { addStatements } from "./statements.ts";
 import { createWords } from "./words.ts";
 
@@ -58,6 +59,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addAdvice(routes, context, words);
     addPractices(routes, context);
     addServing(routes, context, words);
+    addTraining(routes, context, words);
     addDeliveries(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
     done();

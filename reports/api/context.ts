@@ -1,6 +1,7 @@
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { PracticesConfig } from "../../runtime/config/practices.ts";
+import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { Logger } from "pino";
 import type { RecordAudit } from "../access/audit.ts";
@@ -23,6 +24,8 @@ export interface ApiContext {
   readonly focus: FocusConfig;
   /** The checks of practices that are off, and the days of their money. */
   readonly practices: PracticesConfig;
+  /** The rules for training runs. */
+  readonly training: TrainingConfig;
   /** The deliveries on a schedule. */
   readonly deliveries: readonly ConfiguredDelivery[];
   /** Records exports in the audit trail. An export that cannot be recorded is refused. */

@@ -1,17 +1,11 @@
 import type { HeldState } from "../../domain/allocation/allocate.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import { hourOf } from "../../domain/time.ts";
-import { amountsOf, AMOUNT_NAMES, type LaneCharge } from "../../domain/training/bill.ts";
-import type { Run } from "../../domain/training/identity.ts";
-import { isCalm, type RunLayout } from "../../domain/training/layout.ts";
+import { amountsOf, AMOUNT_NAMES, type LaneCharge, type RunAmounts } from "../../domain/training/bill.ts";
+import { isCalm } from "../../domain/training/layout.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import type { LaidOutRun } from "./lay-out-runs.ts";
 import { momentSql, sqlOfLines, type Filter } from "../question/question.ts";
-
-/** A run with its lanes. */
-export interface LaidOutRun {
-  readonly run: Run;
-  readonly layout: RunLayout;
-}
 
 /** Charges of one lane, time and state, with their team and GPU model. */
 export interface RunCharge extends LaneCharge {
@@ -19,18 +13,28 @@ export interface RunCharge extends LaneCharge {
   readonly gpuModel: string;
 }
 
-/** The SQL of each amount, in the order of {@link AMOUNT_NAMES}. Energy is in millijoules. */
-const SUMS = [
-  "sum(gpu_hours)",
-  "sumIf(gpu_hours, effective_cost IS NULL)",
-  "sum(ifNull(list_cost, 0))",
-  "sum(ifNull(contracted_cost, 0))",
-  "sum(ifNull(effective_cost, 0))",
-  "sum(ifNull(power_cost, 0))",
-  "sum(ifNull(energy_mj, 0))",
-  "sum(ifNull(carbon_grams, 0))",
+/** The SQL of each amount of a line, in the order of {@link AMOUNT_NAMES}. Energy is in millijoules. */
+const AMOUNTS = [
+  "gpu_hours",
+  "if(effective_cost IS NULL, gpu_hours, 0)",
+  "ifNull(list_cost, 0)",
+  "ifNull(contracted_cost, 0)",
+  "ifNull(effective_cost, 0)",
+  "ifNull(power_cost, 0)",
+  "ifNull(energy_mj, 0)",
+  "ifNull(carbon_grams, 0)",
 ];
 const ENERGY = AMOUNT_NAMES.indexOf("millijoules");
+
+/** Returns the SQL of an array with the sums of all amounts of the lines that meet a condition. */
+export function amountSums(condition: string): string {
+  return `[${AMOUNTS.map((amount) => `toString(sumIf(${amount}, ${condition}))`).join(", ")}]`;
+}
+
+/** Returns the amounts of an array of {@link amountSums}. */
+export function amountsOfRow(sums: readonly string[]): RunAmounts {
+  return amountsOf(sums.map((sum, name) => (name === ENERGY ? BigInt(sum) : amountOf(sum))));
+}
 
 interface Row {
   readonly lane: number;
@@ -67,7 +71,7 @@ export async function readRunCharges(
     `SELECT transform(holder, {uids:Array(String)}, {lanes:Array(UInt32)}, toUInt32(0)) AS lane,
        has({calmLanes:Array(UInt32)}, lane) AS calm,
        ${time("from_at")} AS \`from\`, ${time("until_at")} AS until, state, team, gpu_model AS gpuModel,
-       [${SUMS.map((sum) => `toString(${sum})`).join(", ")}] AS sums
+       ${amountSums("true")} AS sums
      FROM charges_published
      WHERE ${where} AND cluster IN {clusters:Array(String)} AND namespace IN {namespaces:Array(String)}
        AND from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}
@@ -88,8 +92,7 @@ export async function readRunCharges(
   );
   for (const { sums, lane: index, ...row } of rows) {
     const { run, lane, calm } = lanes[index]!;
-    const amounts = amountsOf(sums.map((sum, name) => (name === ENERGY ? BigInt(sum) : amountOf(sum))));
-    charges[run]!.push({ ...row, lane, until: calm ? row.from + 1 : row.until, amounts });
+    charges[run]!.push({ ...row, lane, until: calm ? row.from + 1 : row.until, amounts: amountsOfRow(sums) });
   }
   return charges;
 }

@@ -1,4 +1,3 @@
-import { layOut } from "../../domain/training/layout.ts";
 import type { Run } from "../../domain/training/identity.ts";
 import { reportOf, type RunReport } from "../../domain/training/report.ts";
 import { sum, type GpuHours } from "../../domain/exact/units.ts";
@@ -6,8 +5,8 @@ import { PLATFORM } from "../../domain/owner/owner.ts";
 import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Filter } from "../question/question.ts";
+import { layOutRuns, type LaidOutRun } from "./lay-out-runs.ts";
 import { readRunCharges, type RunCharge } from "./read-charges.ts";
-import { readProgress } from "./read-progress.ts";
 
 /** A question about training runs. */
 export interface TrainingQuestion {
@@ -20,8 +19,9 @@ export interface TrainingQuestion {
   readonly now: number;
 }
 
-/** The report of a run, with the dimensions of its charges. */
-export interface ChargedRun extends RunReport {
+/** The report of a run, with everything that it was made from, and the dimensions of its charges. */
+export interface ChargedRun extends RunReport, LaidOutRun {
+  readonly charges: readonly RunCharge[];
   /** The team that pays for most GPU-hours; the platform only if no team pays. */
   readonly team: string;
   /** GPU-hours by GPU model, most first. */
@@ -45,16 +45,18 @@ export async function readRunReports(
   runs: readonly Run[],
   { policy, where, training, now }: TrainingQuestion,
 ): Promise<readonly ChargedRun[]> {
-  const progress = await readProgress(store, runs);
-  const laidOut = runs.map((run) => {
-    const evidence = { points: progress.get(run.id) ?? [], faults: [], configured: training.checkpointInterval };
-    return { run, layout: layOut(run, evidence) };
-  });
+  const laidOut = await layOutRuns(store, runs, { training, policy });
   const charges = await readRunCharges(store, laidOut, { policy, where, now });
-  return laidOut.flatMap(({ run, layout }, index) => {
+  return laidOut.flatMap((one, index) => {
     const own = charges[index]!;
-    return own.length === 0 ? [] : [{ ...reportOf(run, layout, own, now), ...dimensionsOf(own) }];
+    if (own.length === 0) return [];
+    return [{ ...one, ...reportOf(one.run, one.layout, own, now), charges: own, ...dimensionsOf(own) }];
   });
+}
+
+/** Orders runs or incidents by effective cost, then by GPU-hours, highest first. */
+export function byCost(a: Pick<ChargedRun, "total">, b: Pick<ChargedRun, "total">): number {
+  return Number(b.total.effective - a.total.effective) || Number(b.total.gpuHours - a.total.gpuHours);
 }
 
 function dimensionsOf(charges: readonly RunCharge[]): Pick<ChargedRun, "team" | "models"> {

@@ -38,6 +38,7 @@ const FLEET = scenarioWith({
       devices: [0],
       activity: 1,
       labels: { "run-id": "r1" },
+      type: "training",
     },
     {
       name: `${HIDDEN}-0`,
@@ -47,6 +48,7 @@ const FLEET = scenarioWith({
       devices: [1],
       activity: 0.5,
       labels: { "run-id": `${HIDDEN}-run` },
+      type: "training",
     },
   ],
   prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
@@ -88,6 +90,9 @@ const VALID = [
   `/api/v1/allocations?${MARCH}&where=node%3Dgpu-a&limit=10`,
   `/api/v1/owners?${MARCH}`,
   `/api/v1/serving?${MARCH}&by=model,tenant,phase&where=team%3Dnlp&rule=gpu-time&limit=2`,
+  `/api/v1/training/runs?${MARCH}&team=vision&policy=default&limit=5`,
+  "/api/v1/training/run?id=default/vision/Pod/v-0@2026-03-31T22:00:00.000Z",
+  `/api/v1/training/incidents?${MARCH}&limit=5`,
   `/allocation/compute?window=2026-03-31T22:00:00Z,2026-04-01T00:00:00Z&aggregate=namespace,pod&includeIdle=true`,
   `/model/allocation?window=2026-03-31T22:00:00Z,2026-04-01T00:00:00Z&aggregate=label:run-id&filter=namespace%3A%22vision%22`,
 ];

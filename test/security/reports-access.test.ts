@@ -65,12 +65,13 @@ describe("the access control of the reports' server", () => {
     const config = parseConfig("", { source: "the test", folder: ".", env: {} });
     server = Fastify();
     const ledger = ledgerOf(config);
-    const { focus, practices, deliveries } = config;
+    const { focus, practices, training, deliveries } = config;
     const of = {
       store,
       ledger,
       focus,
       practices,
+      training,
       deliveries,
       rules: "",
       access,

@@ -56,6 +56,7 @@ export async function createReportsServer(
     ledger: ledgerOf(parsed),
     focus: parsed.focus,
     practices: parsed.practices,
+    training: parsed.training,
     deliveries: parsed.deliveries,
     rules: "",
     access: { authenticate: () => Promise.resolve(server.viewer) },
