@@ -22,6 +22,7 @@ import { addPractices } from "./practices.tsx";
 import { addPrices } from "./prices.tsx";
 import { addQuality } from "./quality.tsx";
 import { addPeriods } from "./periods.tsx";
+import { addTraining } from "./training.tsx";
 import { withNotice } from "./parts/notice.ts";
 import { pageHtml, type Shell } from "./parts/page.tsx";
 import { problemContent } from "./parts/problem.tsx";
@@ -59,6 +60,7 @@ const PAGES = [
   addExplain,
   addPolicies,
   addPractices,
+  addTraining,
   addPrices,
   addQuality,
   addPeriods,

@@ -1,4 +1,5 @@
 import { rational, roundedDecimal } from "../../domain/exact/rational.ts";
+import type { RunAmounts } from "../../domain/training/bill.ts";
 import type { IncidentPart } from "../../domain/training/incident.ts";
 import { PHASE_TITLES } from "../../domain/training/phases.ts";
 import type { LossSource, Stop } from "../../domain/training/losses.ts";
@@ -6,11 +7,16 @@ import type { RunReport } from "../../domain/training/report.ts";
 import { signalText } from "../../domain/training/signals.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** Returns the productive part of a run's cost with six digits, of its GPU-hours if it has no cost; null if it has neither. */
-export function progressRatio({ total, phases }: Pick<RunReport, "total" | "phases">): string | null {
+/** Returns a part of a cost with six digits, of the GPU-hours if there is no cost; null if there are neither. */
+export function shareOf(part: RunAmounts | undefined, total: RunAmounts): string | null {
   const measure = total.effective === 0n ? "gpuHours" : "effective";
   if (total[measure] === 0n) return null;
-  return roundedDecimal(rational(phases.get("productive")?.[measure] ?? 0n, total[measure]), 6);
+  return roundedDecimal(rational(part?.[measure] ?? 0n, total[measure]), 6);
+}
+
+/** Returns the productive part of a run's cost, as {@link shareOf}. */
+export function progressRatio({ total, phases }: Pick<RunReport, "total" | "phases">): string | null {
+  return shareOf(phases.get("productive"), total);
 }
 
 /** Returns the cause of a stop in words: `failed`, `XID 79 on GPU 3: gpu-a`. */

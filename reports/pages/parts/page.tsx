@@ -22,6 +22,7 @@ const PAGES: readonly { readonly path: string; readonly name: string; readonly i
   { path: "/queue", name: "Queue" },
   { path: "/advice", name: "Advice" },
   { path: "/serving", name: "Serving" },
+  { path: "/training", name: "Training" },
   { path: "/statement", name: "Statement" },
   { path: "/policies", name: "Policies" },
   { path: "/practices", name: "Practices" },

@@ -1,0 +1,227 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { roundedDecimal } from "../../domain/exact/rational.ts";
+import { formatAmount, type Money as Amount } from "../../domain/exact/units.ts";
+import { PHASE_TITLES, type RunPhase } from "../../domain/training/phases.ts";
+import type { StopCost } from "../../domain/training/report.ts";
+import { policyOf } from "../api/context.ts";
+import { askRun, runIdQuery } from "../api/training.ts";
+import type { RunDetail } from "../training/read-detail.ts";
+import { durationText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
+import { address, teamAddress } from "./address.ts";
+import { Figure } from "./parts/figures.tsx";
+import { Hours, hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
+import { Table } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
+import type { AddPage, PageContext } from "./routes.ts";
+
+/** Returns the address of the page of a run. */
+export function runAddress(id: string, policy: string): string {
+  return address("/training/run", { id, policy });
+}
+
+/** Adds the page of one training run: what it cost, how much was progress, what went wrong, one suggestion. */
+export function addTrainingRun(add: AddPage, context: PageContext): void {
+  const { ledger, words } = context;
+  const query = z.object({ id: runIdQuery, policy: words.policy });
+  add("/training/run", { schema: { querystring: query } }, async ({ query: given }, asking) => {
+    const { id, policy: named } = given as z.output<typeof query>;
+    const policy = policyOf(ledger, named);
+    const detail = await askRun(context, asking, { id, policy });
+    const { namespace, name } = detail.run.run;
+    const view = { detail, policy, currency: ledger.book.currency };
+    return { title: `Training run ${namespace}/${name}`, content: <RunPage {...view} /> };
+  });
+}
+
+function RunPage({ detail, policy, currency }: RunProps): VNode {
+  const { run, suggestion } = detail;
+  const { cluster, namespace, kind, name, begun, ended, pods, id } = run.run;
+  return (
+    <>
+      <h1>
+        <bdi>{`${namespace}/${name}`}</bdi> {OUTCOMES[run.outcome]}
+      </h1>
+      <p class="lead">
+        {kind} of the team{" "}
+        <a href={teamAddress(run.team, "month")}>
+          <bdi>{run.team}</bdi>
+        </a>
+        , cluster {cluster}, with {pods.length} pod{pods.length === 1 ? "" : "s"}, from {utc(begun)} to{" "}
+        {ended === Infinity ? "now" : utc(ended)}.
+      </p>
+      <Summary {...{ detail, policy, currency }} />
+      {suggestion !== undefined && (
+        <div class="notice">
+          <p>
+            <strong>Suggestion:</strong> <bdi>{suggestion.text}</bdi>{" "}
+            <Money amount={formatAmount(suggestion.atStake.effective)} currency={currency} /> {currency} are at stake.
+          </p>
+        </div>
+      )}
+      <h2>The bill</h2>
+      <Parts {...{ detail, policy, currency }} />
+      <Stops {...{ detail, policy, currency }} />
+      <Slow {...{ detail, policy, currency }} />
+      <p class="links">
+        <a href={address("/workload", { cluster, namespace, workload: name })}>The charges of this workload</a>
+        <a href={address("/api/v1/training/run", { id, policy })}>This report as JSON</a>
+        <a href={address("/training", { policy })}>All runs</a>
+      </p>
+    </>
+  );
+}
+
+interface RunProps {
+  readonly detail: RunDetail;
+  readonly policy: string;
+  readonly currency: string;
+}
+
+const OUTCOMES: Readonly<Record<RunDetail["run"]["outcome"], string>> = {
+  running: "is running",
+  succeeded: "has succeeded",
+  failed: "has failed",
+  ended: "has ended",
+};
+
+/** The phases that are the cost of stops. */
+const WRONG: readonly RunPhase[] = ["recovering", "lost", "lost-estimated", "unavailable"];
+
+function Summary({ detail: { run, efficiency }, currency }: RunProps): VNode {
+  const { total, phases, stops, queuedMillis } = run;
+  const wrong = WRONG.reduce((sum, phase) => sum + (phases.get(phase)?.effective ?? 0n), 0n) as Amount;
+  return (
+    <dl class="figures">
+      <Figure
+        title={`Cost in ${currency}`}
+        beside={
+          <>
+            <Hours hours={formatAmount(total.gpuHours)} /> GPU-hours
+            {total.unpricedGpuHours > 0n && (
+              <>, {<Hours hours={formatAmount(total.unpricedGpuHours)} />} without a price</>
+            )}
+          </>
+        }
+      >
+        <Money amount={formatAmount(total.effective)} currency={currency} />
+      </Figure>
+      <Figure title="Progress" beside="of the cost">
+        <Ratio ratio={progressRatio(run)} />
+      </Figure>
+      <Figure
+        title={`What went wrong, ${currency}`}
+        beside={stops.length === 0 ? "no stop" : `${stops.length} stop${stops.length === 1 ? "" : "s"}`}
+      >
+        <Money amount={formatAmount(wrong)} currency={currency} />
+      </Figure>
+      {queuedMillis > 0 && (
+        <Figure title="Waited without GPUs" beside="and without cost">
+          {durationText(queuedMillis)}
+        </Figure>
+      )}
+      {efficiency !== undefined && (
+        <Figure
+          title={efficiency.basis === "tokens" ? "10¹⁸ useful operations cost" : "10¹⁸ operations cost at least"}
+          beside={
+            efficiency.ofPeak === undefined ? (
+              "the peak of the GPUs is not known"
+            ) : (
+              <>
+                {efficiency.basis === "tokens" ? "" : "at most "}
+                <Ratio ratio={roundedDecimal(efficiency.ofPeak, 6)} /> of the dense BF16 peak
+              </>
+            )
+          }
+        >
+          <Money amount={formatAmount(efficiency.costPerExaflop)} currency={currency} />
+        </Figure>
+      )}
+    </dl>
+  );
+}
+
+function Parts({ detail: { run }, policy, currency }: RunProps): VNode {
+  const rows = [...run.phases];
+  return (
+    <Table
+      caption={`By parts, under the policy ${policy} (${currency})`}
+      rows={rows}
+      columns={[
+        { head: "part", cell: ([phase]) => PHASE_TITLES[phase], foot: "sum" },
+        { head: "GPU-hours", ...hoursColumn(rows, ([, { gpuHours }]) => formatAmount(gpuHours)) },
+        { head: "cost", ...moneyColumn(rows, ([, { effective }]) => formatAmount(effective), currency) },
+        {
+          head: "of the cost",
+          isNumber: true,
+          cell: ([, amounts]) => <Ratio ratio={shareOf(amounts, run.total)} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Stops({ detail: { run }, currency }: RunProps): VNode | null {
+  const { stops } = run;
+  if (stops.length === 0) return null;
+  const cost = (head: string, ...phases: readonly RunPhase[]) => ({
+    head,
+    ...moneyColumn(
+      stops,
+      (stop: StopCost) =>
+        formatAmount(phases.reduce((sum, phase) => sum + (stop.phases.get(phase)?.effective ?? 0n), 0n) as Amount),
+      currency,
+    ),
+  });
+  return (
+    <>
+      <h2>What went wrong</h2>
+      <Table
+        caption={`Stops (${currency})`}
+        rows={stops}
+        columns={[
+          { head: "stop", isWhole: true, cell: ({ stop }) => utc(stop.at), foot: "all" },
+          { head: "cause", cell: ({ stop }) => <bdi>{stopText(stop)}</bdi> },
+          { head: "pod", cell: ({ stop }) => <bdi>{stop.pod.name}</bdi> },
+          {
+            head: "back after",
+            isNumber: true,
+            cell: ({ stop }) => (stop.isRestarted ? durationText(stop.until - stop.at) : "never"),
+          },
+          cost("waiting", "waiting"),
+          cost("recovering", "recovering"),
+          cost("lost progress", "lost"),
+          cost("estimated lost", "lost-estimated"),
+          {
+            head: "lost work is known by",
+            cell: ({ stop }) => (stop.loss === undefined ? "nothing" : LOSS_SOURCES[stop.loss.by]),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function Slow({ detail: { slow }, currency }: RunProps): VNode | null {
+  if (slow === undefined) return null;
+  return (
+    <>
+      <h2>Stragglers</h2>
+      <p>
+        In the last seven days the gang lost <Money amount={formatAmount(slow.cost.effective)} currency={currency} />{" "}
+        {currency} of productive time by GPUs that are slower than its median.
+      </p>
+      <Table
+        caption="Slow GPUs of the gang (slowest first)"
+        rows={slow.stragglers}
+        columns={[
+          { head: "GPU", cell: ({ node, gpu }) => <bdi>{`GPU ${gpu} of ${node}`}</bdi> },
+          { head: "pod", cell: ({ pod }) => <bdi>{pod}</bdi> },
+          { head: "measure", cell: ({ measure }) => measure },
+          { head: "of the median", isNumber: true, cell: ({ ofMedian }) => <Ratio ratio={ofMedian.toFixed(6)} /> },
+          { head: "slow hours", isNumber: true, cell: ({ slowHours, hours }) => `${slowHours} of ${hours}` },
+        ]}
+      />
+    </>
+  );
+}
