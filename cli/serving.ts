@@ -3,8 +3,11 @@ import { readServingDimensions } from "../domain/serving/dimension.ts";
 import { SPLIT_RULES, type SplitRule } from "../domain/serving/split-rule.ts";
 import { objectionTo, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
 import { readSpan } from "../reports/question/span.ts";
+import { spanJson } from "../reports/report/json.ts";
 import { TooManyGroupsError } from "../reports/report/groups.ts";
 import { servingCsv, servingNdjson } from "../reports/serving/flat.ts";
+import { explainServing } from "../reports/serving/explain-serving.ts";
+import { servingExplanationText } from "../reports/serving/explain-text.ts";
 import { servingJson } from "../reports/serving/json.ts";
 import { readServingFilters } from "../reports/serving/question.ts";
 import { readServing, type ServingReport } from "../reports/serving/read-serving.ts";
@@ -14,6 +17,7 @@ import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
 import { openStore } from "./store.ts";
+import { readable } from "./table.ts";
 import { writeOut } from "./write-out.ts";
 
 interface Options {
@@ -23,6 +27,7 @@ interface Options {
   readonly policy?: string;
   readonly rule?: SplitRule;
   readonly format: keyof typeof FORMATS;
+  readonly explain?: true;
   readonly out?: string;
   readonly config?: string;
 }
@@ -54,6 +59,7 @@ export function addServing(program: Command, context: CommandContext): void {
       ]),
     )
     .addOption(new Option("--format <format>", "the format").choices(Object.keys(FORMATS)).default("table"))
+    .option("--explain", "the hours with the highest cost, down to scrapes and GPUs, instead of rows (table or json)")
     .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: Options) => {
@@ -63,6 +69,8 @@ export function addServing(program: Command, context: CommandContext): void {
       const { kind, format } = options;
       const objection = objectionTo({ kind, span });
       if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
+      if (options.explain === true && format !== "table" && format !== "json")
+        throw new CommandError(`--explain: printed as table or json, not as ${format}`, 2);
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
@@ -72,7 +80,17 @@ export function addServing(program: Command, context: CommandContext): void {
         throw new CommandError(`--rule ${rule}: must be a rule of serving.rules: ${rules.join(", ")}`, 2);
       const store = await openStore(config);
       try {
-        const report = await readServing(store, { policy, rule, kind, span, by, where }, ledger.book.currency);
+        const question = { policy, rule, kind, span, where };
+        if (options.explain === true) {
+          const explanation = await explainServing(store, question, ledger.book.currency);
+          const text =
+            format === "json"
+              ? `${JSON.stringify({ ...explanation, span: spanJson(span) }, null, 2)}\n`
+              : servingExplanationText(explanation);
+          await writeOut(context, options.out, [readable(text)]);
+          return;
+        }
+        const report = await readServing(store, { ...question, by }, ledger.book.currency);
         await writeOut(context, options.out, [FORMATS[format](report)]);
       } catch (error) {
         if (error instanceof TooManyGroupsError) throw new CommandError(error.message);

@@ -4,9 +4,11 @@ import { PHASES, SPLIT_RULES, type SplitRule } from "../../domain/serving/split-
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { REPORT_KINDS } from "../question/question.ts";
+import { spanJson } from "../report/json.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
 import { Problem } from "../server/problem.ts";
+import { explainServing } from "../serving/explain-serving.ts";
 import { servingCsv, servingNdjson } from "../serving/flat.ts";
 import { servingJson } from "../serving/json.ts";
 import { readServingFilters, type ServingQuestion } from "../serving/question.ts";
@@ -16,7 +18,7 @@ import type { ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { filterSchema, spanSchema } from "./schemas.ts";
-import { conditions, decimal, dimensions, type Words } from "./words.ts";
+import { conditions, decimal, dimensions, time, type Words } from "./words.ts";
 
 const FORMATS = ["json", "ndjson", "csv"] as const;
 const unitCost = decimal.nullable();
@@ -104,7 +106,73 @@ export function addServing(server: ApiServer, context: ApiContext, words: Words)
       });
     },
   });
+
+  addRoute(server, {
+    path: "/serving/explain",
+    summary:
+      "The reasons of a cost of inference: the service-hours with the highest cost, down to scrapes and to GPUs.",
+    query: z.strictObject({
+      span: words.span,
+      kind: words.kind,
+      where: conditions(readServingFilters, "model=qwen3-32b"),
+      policy: words.policy,
+      rule: z.enum(SPLIT_RULES).optional(),
+    }),
+    answer: servingExplanationSchema,
+    async handle({ query, request, reply }) {
+      const asked = questionOf(query, request.viewer, context);
+      const question = { ...asked, rule: splitRuleOf(ledger, query.rule) };
+      return answers.send(request, reply, async ({ store }) => {
+        const { by: _, span, ...explanation } = await explainServing(store, question, ledger.book.currency);
+        return jsonBody({ ...explanation, span: spanJson(span) });
+      });
+    },
+  });
 }
+
+const explainedHour = z.object({
+  hour: time,
+  cluster: z.string(),
+  namespace: z.string(),
+  workload: z.string(),
+  cost: decimal,
+  phases: z.partialRecord(z.enum(PHASES), z.object({ cost: decimal, basis: z.string() })),
+  pages: z.array(
+    z.object({
+      pod: z.string(),
+      target: z.string(),
+      exporter: z.string(),
+      scrapes: z.number(),
+      failures: z.number(),
+      servedSeconds: z.number(),
+      loadingSeconds: z.number(),
+      coveredSeconds: z.number(),
+      idleSeconds: z.number(),
+      resets: z.number(),
+      increases: z.record(z.string(), z.number()).describe("The increases of counters in the hour."),
+      firstScrape: time.nullable(),
+      lastScrape: time.nullable().describe("Null if the scrapes have expired."),
+    }),
+  ),
+  gpus: z.array(
+    z.object({
+      pod: z.string(),
+      node: z.string(),
+      gpu: z.number().int().nullable(),
+      gpuModel: z.string(),
+      gpuHours: decimal,
+      cost: decimal,
+      price: z.string(),
+      line: z.string().nullable().describe("The parameter `line` of `/explain`."),
+    }),
+  ),
+});
+
+/** The reasons of a cost of serving. */
+export const servingExplanationSchema = servingSchema
+  .omit({ rows: true, next: true, by: true })
+  .extend({ hours: z.array(explainedHour).describe("The service-hours with the highest cost.") })
+  .meta({ id: "ServingExplanation" });
 
 /** Returns the rule of a question: the first one of the configuration if none is named. Fails with a {@link Problem} for another rule. */
 export function splitRuleOf({ serving }: Ledger, rule: SplitRule | undefined): SplitRule {

@@ -89,6 +89,7 @@ const VALID = [
   "/api/v1/explain?line=default/gpu-a/1@2026-03-31T22:30:00Z",
   `/api/v1/allocations?${MARCH}&where=node%3Dgpu-a&limit=10`,
   `/api/v1/owners?${MARCH}`,
+  `/api/v1/serving/explain?${MARCH}&where=team%3Dnlp`,
   `/api/v1/serving?${MARCH}&by=model,tenant,phase&where=team%3Dnlp&rule=gpu-time&limit=2`,
   `/training?${MARCH}&team=vision`,
   "/training/run?id=default/vision/Pod/v-0@2026-03-31T22:00:00.000Z&policy=default",

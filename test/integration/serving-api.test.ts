@@ -5,7 +5,7 @@ import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
 import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import type { z } from "zod";
-import { servingSchema } from "../../reports/api/serving.ts";
+import { servingExplanationSchema, servingSchema } from "../../reports/api/serving.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readScenario } from "../../scenarios/read.ts";
@@ -136,6 +136,35 @@ total         7.20     0.90    2.70  3.60         120000       0      12000     
       2,
       "gpu-ledger: --rule flops: must be a rule of serving.rules: gpu-time\n",
     ]);
+  });
+
+  test("is explained down to the scrapes of pages and to lines of GPUs", async () => {
+    const { code, stdout, stderr } = await folder.call(["serving", SPAN, "--explain", "--config", config]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.split("\n").slice(3)).toEqual([
+      "7.2 USD ÷ (120000 computed + 12000 generated tokens) × 1,000,000 = 54.545454545 USD",
+      "",
+      "2026-03-02T08:00:00Z, default/chat/llm: 7.2 USD: prefill 0.9 (by time), decode 2.7 (by time), idle 3.6",
+      "",
+      "pod    program  scrapes  failed  served s  covered s  idle s  resets  prompt  generated  last scrape",
+      "llm-0  vllm         240       0      3600       3600    1800       0  120000      12000  2026-03-02T08:59:45Z",
+      "",
+      "pod    GPU model              GPU-hours  USD  price                         gpu-ledger explain",
+      "llm-0  NVIDIA-A100-SXM4-40GB          1  3.6  NVIDIA-A100* from 2026-01-01  default/gpu-a/0@2026-03-02T08:00:00Z",
+      "llm-1  NVIDIA-A100-SXM4-40GB          1  3.6  NVIDIA-A100* from 2026-01-01  default/gpu-a/1@2026-03-02T08:00:00Z",
+      "",
+    ]);
+    const asked = async (as?: Viewer) => {
+      const answer = await server.get(`/api/v1/serving/explain?span=${SPAN}`, as);
+      return servingExplanationSchema.parse(answer.json());
+    };
+    const { hours } = await asked();
+    expect(hours[0]).toMatchObject({
+      cost: "7.2",
+      pages: [{ target: "http://10.0.0.1:8000/metrics", increases: { prefill_us: 120_000_000, requests_stop: 120 } }],
+      gpus: [{ node: "gpu-a", gpu: 0 }, { gpu: 1 }],
+    });
+    expect((await asked(VISION)).hours).toEqual([]);
   });
 
   test("has a page of all models, of a model and of a tenant", async () => {
