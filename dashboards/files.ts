@@ -8,6 +8,7 @@ import { gpuDashboard } from "./sets/gpu.ts";
 import { healthDashboard } from "./sets/health.ts";
 import { pipelineDashboard } from "./sets/pipeline.ts";
 import { queueDashboard } from "./sets/queue.ts";
+import { servingDashboard } from "./sets/serving.ts";
 import { sharingDashboard } from "./sets/sharing.ts";
 import { teamsDashboard } from "./sets/teams.ts";
 import { workloadDashboard } from "./sets/workload.ts";
@@ -26,6 +27,7 @@ export function dashboards(options: DashboardOptions): readonly Dashboard[] {
     sharingDashboard(options),
     queueDashboard(options),
     costDashboard(options),
+    servingDashboard(options),
     pipelineDashboard(options),
   ];
 }

@@ -28,7 +28,12 @@ export const IN_TIME = "$__timeFilter(from_at)";
 
 /** The point of a series of charges: at least one hour, with the length of the dashboard's steps. */
 const STEP_SECONDS = "greatest($__interval_s, 3600)";
-export const STEP = `toStartOfInterval(from_at, toIntervalSecond(${STEP_SECONDS}), 'UTC')`;
+export const STEP = stepOf("from_at");
+/** Returns the point of a series of hours with another time column. */
+export function stepOf(column: string): string {
+  return `toStartOfInterval(${column}, toIntervalSecond(${STEP_SECONDS}), 'UTC')`;
+}
+
 /** The hours of a point `time` within the dashboard's time, including the current hour. */
 const HOURS_OF_STEP = `(toUnixTimestamp(least(time + toIntervalSecond(${STEP_SECONDS}), toStartOfHour($__toTime, 'UTC') + toIntervalHour(1)))
   - toUnixTimestamp(greatest(time, toStartOfHour($__fromTime + toIntervalSecond(3599), 'UTC')))) / 3600`;

@@ -10,6 +10,7 @@ export const UIDS = {
   sharing: "gpu-ledger-sharing",
   queue: "gpu-ledger-queue",
   cost: "gpu-ledger-cost",
+  serving: "gpu-ledger-serving",
   pipeline: "gpu-ledger-pipeline",
 } as const;
 

@@ -125,7 +125,9 @@ async function explainHour(
     pages: pages.map(({ counters, ...page }) => ({
       ...page,
       increases: Object.fromEntries(
-        SERVING_COUNTERS.flatMap((name, index) => (counters[index] == null ? [] : [[name, counters[index]]])),
+        SERVING_COUNTERS.flatMap((name, index) =>
+          typeof counters[index] === "number" ? [[name, counters[index]]] : [],
+        ),
       ),
     })),
     gpus,

@@ -117,7 +117,8 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
       const next = choices.map(async (chosen) => {
         const values = await valuesOf(query, chosen);
         const all = isHidden ? values : ALL;
-        return (isMulti ? values.slice(0, 1).map(() => all) : values).map((value) => ({ ...chosen, [name]: value }));
+        const some = values.length === 0 ? [""] : values;
+        return (isMulti ? some.slice(0, 1).map(() => all) : some).map((value) => ({ ...chosen, [name]: value }));
       });
       choices = (await Promise.all(next)).flat().slice(0, MOST_CHOICES);
     }

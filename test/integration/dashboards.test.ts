@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { amountOf, formatAmount } from "../../domain/exact/units.ts";
 import { dashboards } from "../../dashboards/files.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../../dashboards/options.ts";
+import { readServing } from "../../reports/serving/read-serving.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { readStatements } from "../../reports/read/statements.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { readScenario } from "../../scenarios/read.ts";
 import { openBooks } from "../support/books.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { askStore, remarks } from "../support/grafana/clickhouse.ts";
@@ -118,5 +121,37 @@ describe("dashboards of a month have the values of its statements", () => {
     );
     const odd = await rowsOf("statements", "GPU cost: Booked this month", { policy: "default", team: [HOSTILE] });
     expect(amount(odd[0]!["booked"])).toBe(statements.find(({ team }) => team === HOSTILE)!.cost);
+  });
+});
+
+describe("the dashboard of services has the values of reports", () => {
+  let store: StoreClient;
+  beforeAll(async () => {
+    store = await createTestDatabase("serving_panels");
+    const text = readFileSync("test/scenarios/serving/tenants.yaml", "utf8");
+    await playAs(store, "tenants", readScenario(text, "tenants"));
+  });
+  afterAll(() => store.close());
+  const names = PANELS.filter(({ name }) => name.startsWith("GPU serving: ")).map(({ name }) => name);
+  const ask = (name: string): Promise<readonly Row[]> =>
+    rowsOf("serving_panels", name, { policy: "default", rule: "gpu-time", model: ALL });
+
+  it.each(names)("%s has rows", async (name) => {
+    expect((await ask(name)).length).toBeGreaterThan(0);
+  });
+
+  it("has the cost, the cost of a million tokens and the tenants", async () => {
+    const question = { policy: "default", rule: "gpu-time", kind: "showback", span: MARCH, where: [] } as const;
+    const { total, rows } = await readServing(store, { ...question, by: ["tenant"] }, "USD");
+    const [cost] = await ask("GPU serving: Cost");
+    expect(amount(cost!["cost"])).toBe(total.cost);
+    const [million] = await ask("GPU serving: A million tokens");
+    expect(Number(million!["cost"])).toBeCloseTo(Number(total.unitCosts.millionTokens.loaded), 9);
+    const tenants = await ask("GPU serving: Tenants");
+    expect(Object.fromEntries(tenants.map(({ tenant, cost: of }) => [tenant, amount(of)]))).toEqual(
+      Object.fromEntries(
+        rows.flatMap(({ dimensions, cost: of }) => (dimensions.tenant === "" ? [] : [[dimensions.tenant, of]])),
+      ),
+    );
   });
 });
