@@ -9,6 +9,7 @@ export interface Halt {
   /** The end of the lane if it did not run again. */
   readonly until: number;
   readonly isRestarted: boolean;
+  /** How the pod below ended. */
   readonly cause: HaltCause;
   /** The pod on the node of the fault, otherwise the one that ended first. After a fall of the progress: the first pod of the lane. */
   readonly pod: { readonly uid: string; readonly name: string; readonly node: string };

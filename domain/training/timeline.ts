@@ -96,16 +96,16 @@ function painted(stretches: readonly Stretch[], parts: readonly Stretch[]): read
 }
 
 /**
- * Returns the fault that made a lane halt, with the pod on its node: one that blocks before others, then one of the pod that ended first,
- * then the earliest. A fault that does not block counts only close to the halt.
+ * Returns the fault that made a lane halt, with the pod on its node and how it ended: one that blocks before others, then one of the pod
+ * that ended first, then the earliest. A fault that does not block counts only close to the halt.
  */
 function causeOf(
   halt: Halt,
   lane: Lane,
   faults: readonly NodeSignal[],
-): Required<Pick<Halt, "fault" | "pod">> | undefined {
+): Required<Pick<Halt, "fault" | "pod" | "cause">> | undefined {
   const ran = lane.filter(({ started, end }) => (started ?? Infinity) < halt.at && halt.at <= (end?.at ?? Infinity));
-  const podOn = new Map([...ran, halt.pod].map((pod) => [pod.node, pod]));
+  const podOn = new Map(ran.map((pod) => [pod.node, pod]));
   const near = faults.filter(({ node, at, isBlocking }) => {
     const earliest = halt.at - (isBlocking ? FAULT_BEFORE_MILLIS : FAULT_AFTER_MILLIS);
     return podOn.has(node) && earliest <= at && at <= halt.at + FAULT_AFTER_MILLIS;
@@ -113,8 +113,10 @@ function causeOf(
   const rank = ({ node, isBlocking }: NodeSignal): number => (isBlocking ? 0 : 2) + (node === halt.pod.node ? 0 : 1);
   const [fault] = near.toSorted((a, b) => rank(a) - rank(b) || a.at - b.at);
   if (fault === undefined) return undefined;
-  const { uid, name, node } = podOn.get(fault.node)!;
-  return { fault, pod: { uid, name, node } };
+  if (fault.node === halt.pod.node) return { fault, pod: halt.pod, cause: halt.cause };
+  const { uid, name, node, end } = podOn.get(fault.node)!;
+  const isEnded = end !== undefined && end.at <= halt.until;
+  return { fault, pod: { uid, name, node }, cause: isEnded ? end.reason : halt.cause };
 }
 
 /** Returns when a lane stopped to make progress: at the fault, but not before its last report, nor before it ran at all. */

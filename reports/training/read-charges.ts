@@ -3,6 +3,7 @@ import { amountOf } from "../../domain/exact/units.ts";
 import { hourOf } from "../../domain/time.ts";
 import { amountsOf, AMOUNT_NAMES, type LaneCharge, type RunAmounts } from "../../domain/training/bill.ts";
 import { isCalm } from "../../domain/training/layout.ts";
+import type { Timeline } from "../../domain/training/timeline.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { LaidOutRun } from "./lay-out-runs.ts";
 import { momentSql, sqlOfLines, type Filter } from "../question/question.ts";
@@ -92,7 +93,14 @@ export async function readRunCharges(
   );
   for (const { sums, lane: index, ...row } of rows) {
     const { run, lane, calm } = lanes[index]!;
-    charges[run]!.push({ ...row, lane, until: calm ? row.from + 1 : row.until, amounts: amountsOfRow(sums) });
+    const time = calm ? trainingTime(runs[run]!.layout.timelines[lane]!) : row;
+    charges[run]!.push({ ...row, ...time, lane, amounts: amountsOfRow(sums) });
   }
   return charges;
+}
+
+/** Returns a moment in which a calm lane trains, for charges whose time does not matter. */
+function trainingTime({ stretches }: Timeline): Pick<RunCharge, "from" | "until"> {
+  const from = Math.max(0, stretches.at(-1)!.from);
+  return { from, until: from + 1 };
 }

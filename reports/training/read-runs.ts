@@ -36,9 +36,9 @@ GROUP BY cluster, uid`;
 const OF_WORKLOADS = newestOf(`(cluster, namespace, workload_kind, workload) IN (${IN_SPAN})`);
 const OF_NAME = newestOf(`cluster = {cluster:String} AND namespace = {namespace:String}
   AND ({isBelow:Bool} OR (workload_kind = {kind:String} AND workload = {name:String}))`);
-const OF_KEYS = newestOf(`(cluster, namespace) IN {namespaces:Array(Tuple(String, String))}
-  AND (JSONExtractString(fact, 'labels', {key:String}) IN {names:Array(String)}
-    OR JSONExtractString(fact, 'annotations', {key:String}) IN {names:Array(String)})`);
+const OF_KEYS = newestOf(`concat(cluster, '/', namespace) IN {namespaces:Array(String)}
+  AND (JSONExtractString(workload_facts.fact, 'labels', {key:String}) IN {names:Array(String)}
+    OR JSONExtractString(workload_facts.fact, 'annotations', {key:String}) IN {names:Array(String)})`);
 
 /** SQL for the changes of the restarts and the readiness of pods. */
 const RESTARTS = `
@@ -107,7 +107,7 @@ async function withKeyed(
       since,
       key,
       names: [...new Set(keyed.map(({ name }) => name))],
-      namespaces: keyed.map(({ cluster, namespace }) => [cluster, namespace]),
+      namespaces: [...new Set(keyed.map(({ cluster, namespace }) => `${cluster}/${namespace}`))],
     });
     for (const fact of more) byUid.set(`${fact.cluster} ${fact.uid}`, fact);
   }

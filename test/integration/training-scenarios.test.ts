@@ -3,6 +3,8 @@ import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import type { PhaseAmounts } from "../../domain/training/report.ts";
+import { signalText } from "../../domain/training/signals.ts";
+import { readIncidents } from "../../reports/training/read-incidents.ts";
 import { readRuns } from "../../reports/training/read-runs.ts";
 import { readRunReports, runRulesOf, type ChargedRun } from "../../reports/training/read-reports.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
@@ -20,6 +22,8 @@ const FOLDER = "test/scenarios/training";
 /** The expected report of a run, with the cost of each phase. */
 interface ExpectedRun {
   readonly name: string;
+  /** The workloads of the run; that of its name by default. */
+  readonly workloads?: readonly string[];
   readonly outcome: string;
   readonly total: string;
   readonly phases: Readonly<Record<string, string>>;
@@ -35,6 +39,14 @@ interface Expected {
   readonly training?: object;
   readonly changes?: readonly (Omit<FactChange, "at"> & { readonly at: string })[];
   readonly runs: readonly ExpectedRun[];
+  /** All incidents, if they are given. */
+  readonly incidents?: readonly {
+    readonly at: string;
+    readonly node: string;
+    readonly text: string;
+    readonly total: string;
+    readonly parts: Readonly<Record<string, string>>;
+  }[];
 }
 
 const files = readdirSync(FOLDER).map((file) => {
@@ -55,8 +67,17 @@ const costs = (phases: PhaseAmounts): Readonly<Record<string, string>> =>
 const amounts = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, formatAmount(amountOf(text))]));
 
-describe.each(files)("the training runs of $file", ({ file, scenario, expected }) => {
-  let store: StoreClient;
+let store: StoreClient;
+
+beforeAll(async () => {
+  store = await createTestDatabase("training_scenarios");
+});
+afterAll(() => store.close());
+
+describe.each(files)("the training runs of $file", ({ file, scenario: written, expected }) => {
+  /** Each scenario is in a cluster of its own, so that all share a database. */
+  const cluster = file;
+  const scenario = { ...written, nodes: written.nodes.map((node) => ({ ...node, cluster })) };
   let played: Played;
   const config = parseConfig(JSON.stringify({ training: expected.training ?? {} }), {
     source: file,
@@ -68,20 +89,18 @@ describe.each(files)("the training runs of $file", ({ file, scenario, expected }
     const { start, end } = scenario.period;
     const { training } = config;
     const runs = await readRuns(store, runRulesOf(training), { from: start, until: end });
-    return readRunReports(store, runs, { policy, where: [], training, now: end });
+    const own = runs.filter((run) => run.cluster === cluster);
+    return readRunReports(store, own, { policy, where: [], training, now: end });
   };
 
   beforeAll(async () => {
-    store = await createTestDatabase(`training_${file.replaceAll(/\W/g, "_")}`);
     played = await playScenario(store, scenario, {
       deliver: (messages) => {
-        const changed = withChanges(messages, (expected.changes ?? []).map(changeOf));
+        const changed = withChanges(messages, (expected.changes ?? []).map(changeOf), cluster);
         return { first: slicesOf(changed, MESSAGES_PER_INSERT), late: [] };
       },
     });
   });
-  afterAll(() => store.close());
-
   it.each(policiesOf(scenario))("have the written phases under the policy %s", async (policy) => {
     const found = (await reports(policy)).map(({ run, outcome, total, phases, stops }) => ({
       name: run.name,
@@ -95,8 +114,9 @@ describe.each(files)("the training runs of $file", ({ file, scenario, expected }
       })),
     }));
     expect(found).toEqual(
-      expected.runs.map(({ total, phases, stops = [], ...run }) => ({
-        ...run,
+      expected.runs.map(({ name, outcome, total, phases, stops = [] }) => ({
+        name,
+        outcome,
         total: formatAmount(amountOf(total)),
         phases: amounts(phases),
         stops: stops.map((stop) => ({
@@ -108,8 +128,35 @@ describe.each(files)("the training runs of $file", ({ file, scenario, expected }
     );
   });
 
+  it.skipIf(expected.incidents === undefined)("have the written incidents", async () => {
+    const { start: from, end: until } = scenario.period;
+    const question = { policy: policiesOf(scenario)[0]!, where: [], training: config.training, now: until };
+    const incidents = await readIncidents(store, { from, until }, question);
+    const found = incidents
+      .filter((incident) => incident.cluster === cluster)
+      .map(({ at, node, main, total, parts }) => ({
+        at: new Date(at).toISOString(),
+        node,
+        text: signalText(main),
+        total: formatAmount(total.effective),
+        parts: Object.fromEntries(
+          Object.entries(parts).flatMap(([part, { effective }]) =>
+            effective === 0n ? [] : [[part, formatAmount(effective)]],
+          ),
+        ) as object,
+      }));
+    expect(found).toEqual(
+      expected.incidents!.map(({ at, total, parts, ...incident }) => ({
+        ...incident,
+        at: new Date(at).toISOString(),
+        total: formatAmount(amountOf(total)),
+        parts: amounts(parts),
+      })),
+    );
+  });
+
   it.each(policiesOf(scenario))("sum exactly to the lines of their pods under the policy %s", async (policy) => {
-    const names = new Set(expected.runs.map(({ name }) => name));
+    const names = new Set(expected.runs.flatMap(({ name, workloads = [name] }) => workloads));
     const lines = played.bills.get(policy)!.lines.filter(({ dimensions }) => names.has(dimensions["workload"] ?? ""));
     const all = await reports(policy);
     const phases = all.flatMap((run) => [...run.phases.values()]);

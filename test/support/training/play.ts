@@ -15,9 +15,14 @@ import type { PlacedMessage } from "../play.ts";
 
 /** A change of a fact from a time on: of the pod of a name that exists then, of a node, or of a TrainJob's progress. */
 export type FactChange =
-  | { readonly at: number; readonly pod: string; readonly change: Partial<WorkloadFact> }
+  | { readonly at: number; readonly pod: string; readonly change: Changes<WorkloadFact> }
   | { readonly at: number; readonly node: string; readonly change: Partial<InventoryFact> }
   | { readonly at: number; readonly trainJob: string; readonly namespace: string; readonly progress: number };
+
+/** Times that a change lacks stay. */
+type Changes<Fact extends { readonly times: object }> = Partial<Omit<Fact, "times">> & {
+  readonly times?: Partial<Fact["times"]>;
+};
 
 type Changed = { readonly fact: WorkloadFact | InventoryFact; readonly isPod: boolean };
 
@@ -28,6 +33,7 @@ type Changed = { readonly fact: WorkloadFact | InventoryFact; readonly isPod: bo
 export function withChanges(
   messages: readonly PlayedMessage[],
   changes: readonly FactChange[],
+  cluster = "default",
 ): readonly PlacedMessage[] {
   const waiting = changes.toSorted((a, b) => a.at - b.at);
   const played: PlayedMessage[] = [];
@@ -36,7 +42,10 @@ export function withChanges(
   let version = 0;
 
   function send(key: string, of: WorkloadFact | InventoryFact, isPod: boolean): void {
-    const fact = { ...of, ...kept.get(key), resourceVersion: String((version += 1)) } as WorkloadFact & InventoryFact;
+    const { times, ...change } = (kept.get(key) ?? {}) as Partial<WorkloadFact>;
+    const changed = isPod ? { times: { ...(of as WorkloadFact).times, ...times } } : {};
+    const resourceVersion = String((version += 1));
+    const fact = { ...of, ...change, ...changed, resourceVersion } as WorkloadFact & InventoryFact;
     newest.set(key, { fact, isPod });
     const atMillis = fact.seenAtMillis;
     const message = isPod ? encodeWorkload(fact) : encodeInventory(fact);
@@ -44,7 +53,7 @@ export function withChanges(
   }
 
   function apply(change: FactChange): void {
-    if ("trainJob" in change) return void played.push(trainJobMessage(change, (version += 1)));
+    if ("trainJob" in change) return void played.push(trainJobMessage(change, cluster, (version += 1)));
     const [name, isPod] = "pod" in change ? [change.pod, true] : [change.node, false];
     const found = [...newest].findLast(
       ([, { fact, isPod: of }]) => of === isPod && (isPod ? (fact as WorkloadFact).name : fact.node) === name,
@@ -76,10 +85,11 @@ function isLastOf(messages: readonly PlayedMessage[], message: PlayedMessage): b
 
 function trainJobMessage(
   { at, trainJob: name, namespace, progress }: Extract<FactChange, { readonly trainJob: string }>,
+  cluster: string,
   version: number,
 ): PlayedMessage {
   const fact: ClusterFact = {
-    cluster: "default",
+    cluster,
     epoch: 1,
     resourceVersion: String(version),
     seenAtMillis: at + 2_000,
@@ -87,7 +97,7 @@ function trainJobMessage(
     resource: "trainjobs.trainer.kubeflow.org",
     namespace,
     name,
-    uid: uuidOf("owner", "default", namespace, "TrainJob", name),
+    uid: uuidOf("owner", cluster, namespace, "TrainJob", name),
     body: { progress, since: at },
   };
   return { topic: CLUSTER_TOPIC, atMillis: at + 2_000, ...encodeClusterFact(fact) };
