@@ -97,7 +97,7 @@ watchdog: true
     expect(code).toBe(0);
     const files = readdirSync(out).map((name) => join(out, name));
     const { stdout, stderr } = await run("promtool", ["check", "rules", "--lint-fatal", ...files]);
-    expect(stdout).toMatch(/SUCCESS: 6\d rules found/);
+    expect(stdout).toMatch(/SUCCESS: 7\d rules found/);
     expect(stderr).toBe("");
   });
 
