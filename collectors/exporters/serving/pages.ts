@@ -18,8 +18,8 @@ const PROGRAMS = "inference engine or gateway";
 /** The pages of engines and gateways: a row for each model, part or tenant, and one message. */
 export const SERVING_PAGES: PageKind<ServingSource> = {
   programs: PROGRAMS,
-  *plan(samples, _, limits, { origin, tenants }) {
-    const { program, shape, drops, known } = yield* planServing(samples, tenants);
+  *plan(samples, families, limits, { origin, tenants }) {
+    const { program, shape, drops, known } = yield* planServing(samples, families, tenants);
     const size = createSizeCheck(program.cellCount, limits.messageBytes);
     const stable = encodeServingStable(origin, shape, yield* rowTexts(shape.series, size));
     size.check(stable.length);
@@ -31,5 +31,5 @@ export const SERVING_PAGES: PageKind<ServingSource> = {
 /** The pages of engines and gateways, without their message. */
 export const SERVING_LINES: PageKind<Tenants, ServingPlan> = {
   programs: PROGRAMS,
-  plan: (samples, _, __, tenants) => planServing(samples, tenants),
+  plan: (samples, families, _, tenants) => planServing(samples, families, tenants),
 };

@@ -3,7 +3,7 @@ import { knownSeries, type KnownSeries } from "../../../domain/serving/dialect/k
 import { SERVING_METRICS } from "../../../domain/serving/metric.ts";
 import type { ServingShape } from "../../../domain/serving/scrape.ts";
 import type { Steps } from "../../../runtime/steps.ts";
-import type { ExpositionSample } from "../exposition/parse.ts";
+import type { ExpositionSample, FamilyMeta } from "../exposition/parse.ts";
 import { MOST_CELLS, type PlannedDrop } from "../fold/plan.ts";
 import type { Program } from "../fold/program.ts";
 import { PageError } from "../http/page-error.ts";
@@ -29,9 +29,14 @@ const SERIES_OF_STEP = 64;
  * added. Rows have the order of the page. The time is linear in series and rows. Throws a {@link PageError} `too-many-series` if the cells
  * would fill the memory.
  */
-export function* planServing(samples: readonly ExpositionSample[], tenants: Tenants): Steps<ServingPlan> {
+export function* planServing(
+  samples: readonly ExpositionSample[],
+  families: ReadonlyMap<string, FamilyMeta>,
+  tenants: Tenants,
+): Steps<ServingPlan> {
   const unused: (string | undefined)[] = samples.map(() => undefined);
   const page = yield* groupRows(samples, tenants, unused);
+  const exporter = page.exporter === "" ? yield* programOf(families) : page.exporter;
   const rows: Row[] = [];
   const present = new Set<string>();
   for (const [index, row] of page.rows.entries()) {
@@ -45,10 +50,10 @@ export function* planServing(samples: readonly ExpositionSample[], tenants: Tena
   if (rows.length * columns.length > MOST_CELLS)
     throw new PageError("too-many-series", `${rows.length} rows with ${columns.length} columns of values`);
   return {
-    shape: { exporter: page.exporter, columns, series: rows.map(({ series }) => series) },
+    shape: { exporter, columns, series: rows.map(({ series }) => series) },
     program: yield* compileServing(samples.length, rows, columns),
     drops: page.drops,
-    known: page.exporter !== "",
+    known: exporter !== "",
     unused,
   };
 }
@@ -111,6 +116,17 @@ function* groupRows(
     else cell.push(added);
   }
   return { rows: [...rows.values()], drops, exporter: mostFrequent(counts) };
+}
+
+/** Returns the first program with a family on a page. The families of a gateway without requests have no series. */
+function* programOf(families: ReadonlyMap<string, FamilyMeta>): Steps<string> {
+  let count = 0;
+  for (const name of families.keys()) {
+    if (count++ % SERIES_OF_STEP === 0) yield;
+    const known = knownSeries(name);
+    if (known !== undefined) return known.dialect.exporter;
+  }
+  return "";
 }
 
 const WHY_CHANGED = {

@@ -163,6 +163,13 @@ describe("the reader of engines' and gateways' pages", () => {
     expect(rowsOf(read([running(10, 0), running(9, 0), running(1, 1)].join("")))).toEqual({ "m/": { running: 10 } });
   });
 
+  it("a gateway without requests has no rows, and is no failure: its families have no series", () => {
+    const text = "# HELP litellm_input_tokens_metric_total Own.\n# TYPE litellm_input_tokens_metric_total counter\n";
+    const { shape, failure } = read(`# TYPE python_info gauge\npython_info{version="3.12"} 1.0\n${text}`);
+    expect(shape).toMatchObject({ exporter: "litellm", columns: [], series: [] });
+    expect(failure).toBeUndefined();
+  });
+
   it.each([
     ["a program's own metrics", "go_goroutines 12\n"],
     ["a GPU exporter", readFileSync("test/fixtures/pages/dcgm-4.8.3-sorted.prom", "utf8")],
