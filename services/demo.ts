@@ -10,6 +10,7 @@ import { startApiServer } from "../demo/kubernetes/server/server.ts";
 import { stateMetricsPage } from "../demo/kubernetes/state-metrics.ts";
 import { startHistory } from "../demo/history/history.ts";
 import { startExporterServers } from "../demo/servers.ts";
+import { startEngineServers } from "../demo/serving/servers.ts";
 import { openBus } from "../runtime/bus/open.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -33,7 +34,7 @@ export function demoKubeconfig(config: Config): string {
 }
 
 /**
- * Starts the demo fleet's exporters and the API server of its cluster. They serve already while the fleet's history is sent over the bus.
+ * Starts the demo fleet's exporters, its inference engines and the API server of its cluster. They serve already while the fleet's history is sent over the bus.
  */
 export async function startDemoRole(config: Config, logger: Logger): Promise<DemoRole> {
   const lifecycle = createLifecycle(logger);
@@ -43,10 +44,12 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
   const fleet = createFleet({ seed, gpus, cluster: config.cluster });
   try {
     const servers = lifecycle.add("exporters", await startExporterServers(fleet, Date.now, address));
+    const engines = lifecycle.add("engines", await startEngineServers(fleet, Date.now, address));
     makePrivateFolder(config.data);
     const apiServer = lifecycle.add("API server", await startApiServer({ address }));
     const driver = createClusterDriver(fleet, apiServer, Date.now, {
       exporters: servers.targets,
+      engines,
       stepMillis: Math.max(1000, (gpus / GPUS_PER_SECOND) * 1000),
     });
     driver.start();

@@ -14,6 +14,7 @@ import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
 import { startStatusServer } from "../runtime/telemetry/server.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
+import { ENGINE_NAMESPACES } from "../demo/serving/models.ts";
 import { demoKubeconfig } from "./demo.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { startDeliveryWorker } from "./delivery-worker.ts";
@@ -210,14 +211,28 @@ export async function startSystem(options: {
 }
 
 /**
- * Returns the configuration with the demo fleet's cluster to watch, and the exporters' pods in it as targets. If it has no prices of its
- * own, the demo's prices and owners are added.
+ * Returns the configuration with the demo fleet's cluster to watch, and the pods of exporters and engines in it as targets. If it has no
+ * prices of its own, the demo's prices and owners are added.
  */
 function onDemo(config: Config): Config {
   const kubeconfig = demoKubeconfig(config);
-  const job: Config["collector"]["jobs"][number] = {
-    name: "demo",
-    reads: "gpus",
+  const jobs: Config["collector"]["jobs"] = [
+    demoJob("demo", "gpus", { kubeconfig }),
+    demoJob("demo-engines", "serving", { kubeconfig, namespaces: [...ENGINE_NAMESPACES] }),
+  ];
+  return {
+    ...withDemoLedger(config),
+    collector: { ...config.collector, jobs },
+    kubernetes: { ...config.kubernetes, clusters: [{ kubeconfig }] },
+  };
+}
+
+type Job = Config["collector"]["jobs"][number];
+
+function demoJob(name: string, reads: Job["reads"], kubernetes: Job["kubernetes"]): Job {
+  return {
+    name,
+    reads,
     scheme: "http",
     path: "/metrics",
     gzip: false,
@@ -226,14 +241,9 @@ function onDemo(config: Config): Config {
     targets: [],
     http: [],
     dns: [],
-    kubernetes: { kubeconfig },
+    kubernetes,
     allowEmails: false,
     credentials: {},
-  };
-  return {
-    ...withDemoLedger(config),
-    collector: { ...config.collector, jobs: [job] },
-    kubernetes: { ...config.kubernetes, clusters: [{ kubeconfig }] },
   };
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../../collectors/kubernetes/watcher/projector.ts";
 import type { Sight } from "../../collectors/kubernetes/watcher/fact-registry.ts";
 import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
-import { BACKFILL_HEADER, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { pulledEvent } from "../kubernetes/cluster/events.ts";
@@ -16,8 +16,8 @@ import { ownerObjects } from "../kubernetes/cluster/owner-objects.ts";
 import { podObject } from "../kubernetes/cluster/pods.ts";
 import { queueObjects } from "../kubernetes/cluster/queues.ts";
 import type { KubernetesObject } from "../kubernetes/server/object.ts";
+import { pastMessage } from "./messages.ts";
 import type { Range } from "./ranges.ts";
-import { HISTORY_COLLECTOR } from "./scrapes.ts";
 
 /** The term of past facts. It is before every watcher's, so that a watcher's own facts of a pod are preferred. */
 const PAST_EPOCH = 0;
@@ -48,7 +48,7 @@ export async function* pastFacts(
     fleet.cluster,
     { epoch: () => PAST_EPOCH, renew: () => {} },
     (topic, message) => {
-      if (topic === WORKLOADS_TOPIC) messages.push(asOutgoing(message));
+      if (topic === WORKLOADS_TOPIC) messages.push(pastMessage(message.key, message.value, FACT_SCHEMA_VERSION));
     },
   );
   const projector = createProjector({
@@ -92,8 +92,4 @@ function ownersIn(objects: readonly KubernetesObject[]): OwnerCache {
     isUnknown: () => false,
     fetch: () => Promise.resolve(),
   };
-}
-
-function asOutgoing({ key, value }: { readonly key: string; readonly value: Uint8Array | null }): OutgoingMessage {
-  return { key, value, schemaVersion: FACT_SCHEMA_VERSION, headers: { [BACKFILL_HEADER]: HISTORY_COLLECTOR } };
 }

@@ -1,14 +1,16 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
-import { SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { BusError, type Bus, type OutgoingMessage } from "../../runtime/bus/bus.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { pastFacts } from "./facts.ts";
+import type { PastMessage } from "./messages.ts";
 import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "./plan.ts";
 import { missingRanges, type Range } from "./ranges.ts";
 import { createRecordKeeper, readRecord, type RecordKeeper } from "./record.ts";
 import { createPastScrapes, type PastScrapes } from "./scrapes.ts";
+import { createPastServing } from "./serving.ts";
 
 /** The limit of GPUs of a fleet with history. A week of a larger fleet would take too long. */
 export const MOST_GPUS_WITH_HISTORY = 2000;
@@ -23,7 +25,7 @@ const RETRY_MILLIS = 5_000;
 
 /** The sending of a fleet's past. */
 export interface History {
-  /** Returns the sent rows and the maximum of rows to send. A GPU that was away has none. */
+  /** Returns the sent rows of GPUs and the maximum of rows to send. A GPU that was away has none. */
   progress(): { readonly sent: number; readonly total: number };
   /** Resolves when everything has been sent, sending was given up, or `stop` was called. */
   readonly done: Promise<void>;
@@ -33,7 +35,8 @@ export interface History {
 
 /**
  * Sends the missing parts of the last `historyMillis` before now over the bus, like a collector: first the facts of ended pods, then the
- * scrapes. The record in `path` contains what was sent and until when the fleet runs live, so that a later start sends only the gap.
+ * scrapes, hour by hour: of engines, and of GPU exporters. The record in `path` contains what was sent and until when the fleet runs live,
+ * so that a later start sends only the gap.
  */
 export async function startHistory(options: {
   readonly fleet: Fleet;
@@ -62,18 +65,21 @@ export async function startHistory(options: {
   const rowsPerPass = fleet.nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
   const passes = chunks.reduce((sum, chunk) => sum + gridTimes(chunk, intervalMillis).length, 0);
   const state = { sent: 0, total: passes * rowsPerPass, isStopping: false };
+  const work = { rowsPerSecond, bus, state, logger };
 
   const stopHeartbeat = startHeartbeat(keeper, startMillis, now, logger);
   const past = createPastScrapes(intervalMillis);
+  const serving = createPastServing(fleet, intervalMillis);
   const done = (async () => {
-    // Facts come before all scrapes: an hour whose pods come later is metered again.
+    // Facts and engines come before the scrapes of GPUs: an hour whose pods or tokens come later is metered again.
     for (const stretch of missing) {
       if (!(await sendFacts({ fleet, stretch, projection, bus, state, logger }))) return;
     }
     for (const chunk of chunks) {
       if (state.isStopping) return;
-      const isSent = await sendChunk({ fleet, chunk, intervalMillis, rowsPerSecond, past, bus, state, logger });
-      if (!isSent) return;
+      const scrapes = scrapesIn(fleet, gridTimes(chunk, intervalMillis), past);
+      if (!(await sendAll(SERVING_TOPIC, serving.messagesIn(chunk), work))) return;
+      if (!(await sendAll(SAMPLES_TOPIC, scrapes, work))) return;
       await keeper.update((record) => ({ ...record, sent: [...record.sent, chunk] }));
     }
     if (chunks.length > 0) logger.info({ rows: state.total, intervalMillis }, "the demo fleet's history is sent");
@@ -131,19 +137,26 @@ async function sendFacts(work: {
   return await send(bus, WORKLOADS_TOPIC, batch, state, logger);
 }
 
-/** Sends one chunk, node by node so that pages are read by template. Returns `false` if it was stopped before the end. */
-async function sendChunk(work: {
-  readonly fleet: Fleet;
-  readonly chunk: Range;
-  readonly intervalMillis: number;
-  readonly rowsPerSecond: number;
-  readonly past: PastScrapes;
-  readonly bus: Bus;
-  readonly state: { sent: number; isStopping: boolean };
-  readonly logger: Logger;
-}): Promise<boolean> {
-  const { fleet, chunk, intervalMillis, rowsPerSecond, past, bus, state, logger } = work;
-  const times = gridTimes(chunk, intervalMillis);
+/** Yields the scrapes of the exporters at these times, node by node so that pages are read by template. */
+function* scrapesIn({ nodes }: Fleet, times: readonly number[], past: PastScrapes): Iterable<PastMessage> {
+  for (const node of nodes) {
+    const rows = mostRowsOf(node);
+    for (const time of times) yield { message: past.messageAt(node, time), rows };
+  }
+}
+
+/** Sends the messages to a topic. Returns `false` if it was stopped before the end. */
+async function sendAll(
+  topic: string,
+  messages: Iterable<PastMessage>,
+  work: {
+    readonly rowsPerSecond: number;
+    readonly bus: Bus;
+    readonly state: { sent: number; isStopping: boolean };
+    readonly logger: Logger;
+  },
+): Promise<boolean> {
+  const { rowsPerSecond, bus, state, logger } = work;
   let batch: OutgoingMessage[] = [];
   let rows = 0;
   // At most one batch is sent while the next one is made.
@@ -153,7 +166,7 @@ async function sendChunk(work: {
     const [messages, count] = [batch, rows];
     batch = [];
     rows = 0;
-    sending = send(bus, SAMPLES_TOPIC, messages, state, logger).then(async (done) => {
+    sending = send(bus, topic, messages, state, logger).then(async (done) => {
       if (done) state.sent += count;
       await pause((count * 1000) / rowsPerSecond);
       return done;
@@ -163,19 +176,15 @@ async function sendChunk(work: {
     return isSent;
   };
   let sliceStart = performance.now();
-  for (const node of fleet.nodes) {
-    const most = mostRowsOf(node);
-    for (const time of times) {
-      if (performance.now() - sliceStart > SLICE_MILLIS) {
-        await nextTurn();
-        if (state.isStopping) break;
-        sliceStart = performance.now();
-      }
-      batch.push(past.messageAt(node, time));
-      rows += most;
-      if (batch.length >= BATCH_MESSAGES && !(await flush())) return false;
+  for (const each of messages) {
+    if (performance.now() - sliceStart > SLICE_MILLIS) {
+      await nextTurn();
+      if (state.isStopping) break;
+      sliceStart = performance.now();
     }
-    if (state.isStopping) break;
+    batch.push(each.message);
+    rows += each.rows;
+    if (batch.length >= BATCH_MESSAGES && !(await flush())) return false;
   }
   const isSent = await flush();
   return (await sending) && isSent && !state.isStopping;

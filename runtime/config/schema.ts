@@ -200,7 +200,9 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe("The length of the history that the demo sends at its start."),
           listen: text("an address of this machine")
             .default("127.0.0.1")
-            .describe("The address of the demo's exporters and of its API server. Use 0.0.0.0 in a container."),
+            .describe(
+              "The address of the demo's exporters, of its engines and of its API server. Use 0.0.0.0 in a container.",
+            ),
         })
         .prefault({}),
     })

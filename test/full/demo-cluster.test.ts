@@ -83,6 +83,21 @@ describe("the demo shows for every GPU", () => {
   });
 });
 
+it("the inference engines and the gateway of its cluster are scraped, and their rows are stored", async () => {
+  const valueOf = async (series: string): Promise<number> => {
+    const metrics = await (await fetch(`${address}/metrics`)).text();
+    return Number(
+      metrics
+        .split("\n")
+        .find((line) => line.startsWith(`${series} `))
+        ?.slice(series.length),
+    );
+  };
+  // The gateway has at least two models for each of its three tenants.
+  await expect.poll(() => valueOf('gpu_ledger_serving_rows{scrape_job="demo-engines"}'), LONG).toBeGreaterThan(8);
+  await expect.poll(() => valueOf("gpu_ledger_serving_lag_messages"), LONG).toBe(0);
+});
+
 it("commands beside it use the demo's prices and policies", async () => {
   const { stdout } = await folder.run(["report", "today", "--format", "json", "--config", config]);
   const { reports } = JSON.parse(stdout) as { reports: [Report] };

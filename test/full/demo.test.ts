@@ -7,13 +7,18 @@ import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { startDemoRole } from "../../services/demo.ts";
 import { decodeWorkload } from "../../domain/messages/fact-message.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
-import { SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { createServingDecoder } from "../../domain/messages/serving-message.ts";
+import { SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { Scrape } from "../../domain/scrape.ts";
+import type { ServingScrape } from "../../domain/serving/scrape.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { createFleet } from "../../demo/fleet/fleet.ts";
 import { isExporterAway } from "../../demo/fleet/troubles.ts";
 import { startHistory, type History } from "../../demo/history/history.ts";
+import { livesBetween } from "../../demo/kubernetes/cluster/lives.ts";
 import { startExporterServers, type ExporterServers } from "../../demo/servers.ts";
+import { enginesOf } from "../../demo/serving/engine.ts";
+import { gatewayPodOf } from "../../demo/serving/gateway.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { createConfigSchema } from "../../runtime/config/schema.ts";
 import { openTestBus, silent } from "../support/pipeline.ts";
@@ -101,10 +106,10 @@ describe("the history of the demo fleet", () => {
   });
 
   const small = createFleet({ seed: 4, gpus: 8, cluster: "test" });
-  const start = (at: number, of = small): Promise<History> =>
+  const start = (at: number, of = small, historyMillis = 26 * HOUR_MILLIS): Promise<History> =>
     startHistory({
       fleet: of,
-      historyMillis: 26 * HOUR_MILLIS,
+      historyMillis,
       bus,
       path: join(folder, "demo-history.json"),
       projection,
@@ -162,6 +167,29 @@ describe("the history of the demo fleet", () => {
     expect(new Set(scrapes.map(({ cluster, collector }) => `${cluster}/${collector}`))).toEqual(
       new Set(["test/demo-history"]),
     );
+  });
+
+  test("has the pages of its engines and its gateway at the same times, with their pods", async () => {
+    const historyMillis = 2 * HOUR_MILLIS;
+    const history = await start(NOW, fleet, historyMillis);
+    await history.done;
+    await history.stop();
+    const decoder = createServingDecoder();
+    const scrapes = await read<ServingScrape>(SERVING_TOPIC, (bytes) => decoder.decode(bytes));
+    const times = new Set((await sent()).map(({ scrapedAtMillis }) => scrapedAtMillis));
+    expect(
+      scrapes.filter(({ failure, scrapedAtMillis }) => failure !== undefined || !times.has(scrapedAtMillis)),
+    ).toEqual([]);
+    const lives = livesBetween(fleet, NOW - historyMillis, NOW).filter((life) => enginesOf(life).length > 0);
+    const seen = new Set(scrapes.map(({ podUid }) => podUid));
+    expect(seen).toEqual(new Set([...lives.map(({ uid }) => uid), gatewayPodOf(fleet).uid]));
+    const ofGateway = scrapes.filter(({ shape }) => shape.exporter === "litellm");
+    expect(new Set(ofGateway.map(({ scrapedAtMillis }) => scrapedAtMillis))).toEqual(times);
+    for (const { podUid, scrapedAtMillis, shape } of scrapes.filter((each) => each.shape.exporter === "vllm")) {
+      const { startMillis, endMillis } = lives.find(({ uid }) => uid === podUid)!;
+      expect(shape.series).toHaveLength(1);
+      expect(scrapedAtMillis >= startMillis && scrapedAtMillis < endMillis).toBe(true);
+    }
   });
 
   test("is continued by a second start, which sends only the gap", async () => {

@@ -99,6 +99,8 @@ describe.skipIf(!hasParts)("the stack of docker-compose.yml, without containers"
       return statuses.every(({ processor }) => processor.lagMessages < 20);
     }, SOON);
     await expectNothingLost(stack, startedAt, 1);
+    const programs = await stack.store.query("SELECT DISTINCT exporter FROM serving_samples ORDER BY exporter");
+    expect(programs).toEqual([{ exporter: "litellm" }, { exporter: "vllm" }]);
     await expectChargesToAddUp(stack);
     await expectMetricsToBeRight(stack);
   });

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createJobs } from "../../collectors/exporters/jobs.ts";
 import type { Discovery, RefusedPod, Target } from "../../collectors/exporters/targets/target.ts";
+import { createFleet } from "../../demo/fleet/fleet.ts";
+import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
+import { livesAt } from "../../demo/kubernetes/cluster/lives.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
+import { enginesOf } from "../../demo/serving/engine.ts";
+import { createGatewayPages, gatewayPodOf } from "../../demo/serving/gateway.ts";
+import { ENGINE_NAMESPACES } from "../../demo/serving/models.ts";
+import { startEngineServers } from "../../demo/serving/servers.ts";
+import { vllmPage } from "../../demo/serving/vllm.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { kubeconfigOf } from "../support/kubeconfig.ts";
@@ -98,4 +106,25 @@ it("the pods of a job's own selectors have their port's name, path and scheme", 
   const selector = { labels: "app=gateway", portName: "stats", path: "/stats", scheme: "https", namespaces: ["*"] };
   const found = discover({ exporters: [selector] });
   await vi.waitFor(() => expect(found.targets.map(({ url }) => url)).toEqual(["https://10.0.0.7:9901/stats"]), 20_000);
+});
+
+it("the engines and the gateway of the demo are found by their pods, and answer there with their pages", async () => {
+  const now = Date.UTC(2026, 5, 2, 12);
+  const fleet = createFleet({ seed: 1, gpus: 96 });
+  const engines = await startEngineServers(fleet, () => now);
+  try {
+    createClusterDriver(fleet, server, () => now, { engines }).moveTo(now);
+    const found = discover({ namespaces: ENGINE_NAMESPACES });
+    const expected = livesAt(fleet, now)
+      .filter(({ startMillis, askedToEndMillis }) => startMillis <= now && now < askedToEndMillis)
+      .flatMap((life) => enginesOf(life).map((engine) => `${life.uid} ${String(vllmPage(engine, now))}`));
+    expected.push(`${gatewayPodOf(fleet).uid} ${String(createGatewayPages(fleet).pageAt(now))}`);
+    await vi.waitFor(() => expect(found.targets).toHaveLength(expected.length), { timeout: 10_000 });
+    const read = found.targets.map(async ({ url, pod }) => `${pod!.uid!} ${await (await fetch(url)).text()}`);
+    expect((await Promise.all(read)).toSorted()).toEqual(expected.toSorted());
+    const [{ url }] = found.targets as [Target];
+    expect((await fetch(url.replace("/pods/", "/pods/x"))).status).toBe(404);
+  } finally {
+    await engines.stop();
+  }
 });

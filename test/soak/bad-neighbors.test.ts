@@ -183,7 +183,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   });
 
   it("has lost nothing, and its charges and metrics are right", async () => {
-    await expectNothingLost(stack, startedAt, poison.sent());
+    await expectNothingLost(stack, startedAt, poison.sent(), 1);
     await expectChargesToAddUp(stack);
     await expectMetricsToBeRight(stack);
   });

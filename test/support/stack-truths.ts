@@ -45,22 +45,34 @@ export async function chargedHours({ store }: Stack): Promise<number> {
 
 /**
  * Expects that every scrape since a time is stored once, with consecutive sequence numbers and a row for each device of its page, that no message was
- * dropped, and that there are only the expected dead letters. Requires that the collector was never killed.
+ * dropped, and that there are only the expected dead letters. `otherTargets` is the number of GPU targets that are not the demo's. Requires that the
+ * collector was never killed.
  */
-export async function expectNothingLost(stack: Stack, sinceMillis: number, deadLetters: number): Promise<void> {
-  const collected = await statusOf(stack, "collect");
-  expect(collected.collector.spool.dropped).toBe(0);
+export async function expectNothingLost(
+  stack: Stack,
+  sinceMillis: number,
+  deadLetters: number,
+  otherTargets = 0,
+): Promise<void> {
+  const { collector } = await statusOf(stack, "collect");
+  expect(collector.spool.dropped).toBe(0);
+  const { demo } = await statusOf(stack, "demo");
   const span = { since: sinceMillis, until: Date.now() - UNDER_WAY_MILLIS };
-  const scrapes = await stack.store.query(
-    `SELECT toUInt32(uniqExact(target)) AS targets, toUInt32(sum(last - first + 1 - distinct)) AS missing,
-       toUInt32(sum(rows - distinct)) AS twice
-     FROM (
-       SELECT target, min(sequence) AS first, max(sequence) AS last, uniqExact(sequence) AS distinct, count() AS rows
-       FROM scrapes FINAL WHERE ${IN_SPAN} GROUP BY target, epoch
-     )`,
-    span,
-  );
-  expect(scrapes).toEqual([{ targets: collected.collector.targets.total, missing: 0, twice: 0 }]);
+  const attemptsIn = async (table: "scrapes" | "serving_scrapes"): Promise<unknown> => {
+    const [attempts] = await stack.store.query(
+      `SELECT toUInt32(uniqExact(target)) AS targets, toUInt32(sum(last - first + 1 - distinct)) AS missing,
+         toUInt32(sum(rows - distinct)) AS twice
+       FROM (
+         SELECT target, min(sequence) AS first, max(sequence) AS last, uniqExact(sequence) AS distinct, count() AS rows
+         FROM ${table} FINAL WHERE ${IN_SPAN} GROUP BY target, epoch
+       )`,
+      span,
+    );
+    return attempts;
+  };
+  const targets = demo.targets.length + otherTargets;
+  expect(await attemptsIn("scrapes")).toEqual({ targets, missing: 0, twice: 0 });
+  expect(await attemptsIn("serving_scrapes")).toMatchObject({ missing: 0, twice: 0 });
   const devices = await stack.store.query(
     `SELECT node, scraped_at, devices, rows
      FROM (SELECT node, scraped_at, sum(devices) AS devices FROM scrapes FINAL GROUP BY node, scraped_at) AS scraped

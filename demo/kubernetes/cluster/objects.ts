@@ -1,5 +1,6 @@
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubernetesObject } from "../server/object.ts";
+import { gatewayPod, pagesOfEngines, type EngineAddress } from "./engine-pods.ts";
 import { pulledEvent } from "./events.ts";
 import { exporterDaemonSets, exporterPod, type ExporterAddress } from "./exporters.ts";
 import { amountsOf, type Amounts } from "./gpu-resources.ts";
@@ -17,6 +18,8 @@ import { waitingGangObjects, waitingPodObject } from "./waiting-objects.ts";
 export interface ClusterOptions {
   /** The addresses of the exporters. Without them, exporters have addresses within the cluster. */
   readonly exporters?: readonly ExporterAddress[];
+  /** The address of the inference engines and their gateway. Without it, the cluster has no gateway, and pods do not name engines. */
+  readonly engines?: EngineAddress;
   /** The namespace that changes its team, and the time. By default one does each month. */
   readonly teamChange?: TeamChange;
 }
@@ -26,6 +29,7 @@ export interface ClusterOptions {
  * the order of creation. They have no resourceVersion; the server adds one.
  */
 export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOptions = {}): KubernetesObject[] {
+  const { engines } = options;
   const lives = livesAt(fleet, timeMillis);
   const created = lives.filter(({ createdMillis }) => createdMillis <= timeMillis);
   const waiting = waitingAt(fleet, timeMillis);
@@ -43,7 +47,8 @@ export function objectsAt(fleet: Fleet, timeMillis: number, options: ClusterOpti
     ...ownerObjects(fleet, lives, timeMillis),
     ...fleet.nodes.flatMap((node) => exporterPod(node, timeMillis, exporters.get(node.name)) ?? []),
     ...fleet.nodes.flatMap((node) => plainPodObjects(node, timeMillis)),
-    ...created.map((life) => podObject(life, timeMillis, count)),
+    ...created.map((life) => podObject(life, timeMillis, count, engines && pagesOfEngines(life, engines))),
+    ...(engines === undefined ? [] : [gatewayPod(fleet, engines)]),
     ...lives.flatMap((life) => pulledEvent(life, timeMillis) ?? []),
     ...waiting.gangs.flatMap((gang) => waitingGangObjects(gang, count)),
     ...waiting.pods.map((pod) => waitingPodObject(pod, count)),

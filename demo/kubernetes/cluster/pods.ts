@@ -1,5 +1,6 @@
 import { hash, hashText } from "../../fleet/hash.ts";
 import type { KubernetesObject } from "../server/object.ts";
+import type { PodPages } from "./engine-pods.ts";
 import { amountsOf, quantities } from "./gpu-resources.ts";
 import type { PodLife } from "./lives.ts";
 import { addressOf } from "./nodes.ts";
@@ -17,8 +18,8 @@ const IMAGES = {
   notebook: "registry.example/ml/notebook:2026.2",
 } as const;
 
-/** Returns the Pod object of a life at a time within it. */
-export function podObject(life: PodLife, timeMillis: number, nodes: number): KubernetesObject {
+/** Returns the Pod object of a life at a time within it. `pages` are the pages of its engines, if it has any. */
+export function podObject(life: PodLife, timeMillis: number, nodes: number, pages?: PodPages): KubernetesObject {
   const { pod, node } = life;
   const gpus = quantities(amountsOf(life.slots));
   const { labels, annotations } = marksOf(life);
@@ -39,8 +40,8 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
       ...(isAskedToEnd
         ? { deletionTimestamp: timestamp(life.askedToEndMillis + 30_000), deletionGracePeriodSeconds: 30 }
         : {}),
-      labels: { ...(pod.type === "training" ? pod.labels : named), ...labels },
-      annotations,
+      labels: { ...(pod.type === "training" ? pod.labels : named), ...labels, ...pages?.labels },
+      annotations: { ...annotations, ...pages?.annotations },
       ownerReferences: [referenceTo(owner)],
     },
     spec: {
@@ -48,6 +49,7 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
         {
           name: pod.container,
           ...containerOf(app, IMAGES[pod.type], pod.type === "training"),
+          ...(pages === undefined ? {} : { ports: pages.ports }),
           resources: {
             limits: { ...gpus, memory: "64Gi" },
             requests: { ...gpus, cpu: "8", memory: "64Gi" },
@@ -64,7 +66,7 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number): Kub
       tolerations: tolerationsOf(app, node.model.vendor),
     },
     status: isBound
-      ? podStatus(life, timeMillis, { hostIP: addressOf(node), podIP: podAddress(life) })
+      ? podStatus(life, timeMillis, { hostIP: addressOf(node), podIP: pages?.podIP ?? podAddress(life) })
       : unschedulable(
           life.createdMillis,
           `0/${nodes} nodes are available: ${nodes} Insufficient ${Object.keys(gpus)[0]}. preemption: 0/${nodes} nodes are available: ${nodes} No preemption victims found for incoming pod.`,

@@ -8,6 +8,7 @@ import { GPU_METRICS_PATH } from "../../../services/gpu-metrics.ts";
 import { readTargetGroups } from "../../../collectors/exporters/targets/group.ts";
 import { CLICKHOUSE_PLUGIN } from "../../../dashboards/render/query.ts";
 import { demoLedger } from "../../../demo/fleet/prices.ts";
+import { ENGINE_NAMESPACES } from "../../../demo/serving/models.ts";
 import { accessMode } from "../../../reports/access/mode.ts";
 import { READER } from "../../../reports/access/reader-sql.ts";
 import { parseConfig } from "../../../runtime/config/load.ts";
@@ -57,6 +58,10 @@ describe("the stack's configurations", () => {
     expect(config).toMatchObject(demoLedger());
     expect(config.collector.jobs.flatMap(({ http }) => http.map(({ url }) => url))).toEqual([
       `http://demo:${portOf("demo")}/api/demo/targets`,
+    ]);
+    expect(config.collector.jobs.map(({ reads, kubernetes }) => [reads, kubernetes?.namespaces])).toEqual([
+      ["gpus", undefined],
+      ["serving", ENGINE_NAMESPACES],
     ]);
     expect(services["demo"]!.volumes).toContain(`demo:${config.data}`);
     expect(config.kubernetes.clusters).toMatchObject([{ kubeconfig: "/run/demo/demo-kubeconfig.json" }]);
