@@ -60,6 +60,11 @@ export function workOf(of: Increases): Work {
   };
 }
 
+/** Returns whether a page counts cached prompt tokens. */
+export function countsCached(of: Increases): boolean {
+  return CACHES.some((name) => of[name] !== undefined);
+}
+
 /** The work of one model. */
 export interface ModelWork {
   readonly model: string;

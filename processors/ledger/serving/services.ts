@@ -1,7 +1,7 @@
 import { groupedBy } from "../../../domain/grouped.ts";
 import { split } from "../../../domain/exact/split.ts";
 import type { Replica, Service, ServiceName, ServingTarget, TenantWork } from "../../../domain/serving/service.ts";
-import { addModels, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
+import { addModels, countsCached, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
 import type { GatewayModels } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
@@ -136,7 +136,7 @@ function tenantsOf(rows: readonly ServingHourRow[], models: GatewayModels): read
     const { computedTokens, cachedTokens, generatedTokens, requests } = workOf(increases);
     const key = JSON.stringify([model, adapter, tenant]);
     const known = tenants.get(key);
-    const isCounted = "cached_tokens" in increases && (known === undefined || known.cachedTokens !== undefined);
+    const isCounted = countsCached(increases) && (known === undefined || known.cachedTokens !== undefined);
     tenants.set(key, {
       model,
       adapter,
