@@ -76,6 +76,38 @@ export function hostilePages(bytes: number): readonly HostilePage[] {
       lines(Math.min(count, 60_000), (index) => `DCGM_FI_X${gpu(0, `,l="${Math.min(count, 60_000) - 1 - index}"`)} 5`),
     ],
   };
+  return asPages(pages);
+}
+
+/** The same for pages of inference engines and gateways. */
+export function hostileServingPages(bytes: number): readonly HostilePage[] {
+  const count = Math.floor(bytes / 70);
+  const tokens = "vllm:generation_tokens_total";
+  const ofGateway = "litellm_input_tokens_metric_total";
+  return asPages({
+    "models without end": lines(count, (index) => `${tokens}{engine="0",model_name="model-${index}"} 5.0`),
+    "parts without end": lines(count, (index) => `${tokens}{engine="${index}",model_name="model"} 5.0`),
+    "ranks without end": lines(count, (index) => `sglang:num_running_reqs{model_name="m",tp_rank="${index}"} 5.0`),
+    "tenants without end": lines(count, (index) => `${ofGateway}{model="m",team_alias="team-${index}"} 5.0`),
+    "users without end in one cell": lines(count, (index) => `${ofGateway}{model="m",team="t",user="u-${index}"} 5.0`),
+    "addresses instead of tenants": lines(count, (index) => `${ofGateway}{model="m",team="a${index}@b.example"} 5.0`),
+    "a tenant that is nearly an address": lines(
+      Math.floor(bytes / 4200),
+      (index) => `${ofGateway}{model="m",team="${"@a.".repeat(1330)}${index}"} 5.0`,
+    ),
+    "buckets without end": lines(count, (index) => `vllm:request_queue_time_seconds_bucket{le="${index}"} 5.0`),
+    "names of vLLM without end": lines(count, (index) => `vllm:metric_${index}{model_name="m"} 5.0`),
+    "a program's families without end": `python_info 1.0\n${lines(count, (index) => `# HELP family_${index} x`)}`,
+    "models that change their places": [
+      lines(Math.min(count, 9_000), (index) => `${tokens}{model_name="m-${index}"} 5.0`),
+      lines(Math.min(count, 9_000), (index) => `${tokens}{model_name="m-${Math.min(count, 9_000) - 1 - index}"} 5.0`),
+    ],
+  });
+}
+
+function asPages(
+  pages: Readonly<Record<string, string | readonly [first: string, next: string]>>,
+): readonly HostilePage[] {
   return Object.entries(pages).map(([name, page]) =>
     typeof page === "string"
       ? { name, first: Buffer.from(page) }

@@ -41,7 +41,7 @@ export function* planServing(
   const present = new Set<string>();
   for (const [index, row] of page.rows.entries()) {
     if (index % SERIES_OF_STEP === 0) yield;
-    chooseSeries(row, unused);
+    yield* chooseSeries(row, unused);
     if (row.cells.size === 0) continue;
     rows.push(row);
     for (const column of [...row.cells.keys(), ...totalsOf(row)]) present.add(column);
@@ -144,7 +144,7 @@ function whyUnused({ dialect, aliases }: KnownSeries, name: string): string {
 }
 
 /** Keeps the series of each cell that count: those of the preferred name and of the lowest rank. */
-function chooseSeries({ dialect, cells }: Row, unused: (string | undefined)[]): void {
+function* chooseSeries({ dialect, cells }: Row, unused: (string | undefined)[]): Steps<void> {
   for (const [column, others] of Object.entries(dialect.unless ?? {})) {
     if (!others.some((other) => cells.has(other))) continue;
     for (const { index } of cells.get(column) ?? [])
@@ -153,17 +153,13 @@ function chooseSeries({ dialect, cells }: Row, unused: (string | undefined)[]): 
   }
   for (const [column, series] of cells) {
     if (series.length === 1 || column === CREATED) continue;
-    const rank = Math.min(...series.map((each) => each.alias.rank));
-    const preferred = series.filter((each) => each.alias.rank === rank);
-    const position = preferred.reduce(
-      (low, each) => (each.position < low ? each.position : low),
-      preferred[0]!.position,
-    );
-    const chosen = preferred.filter((each) => each.position === position);
-    if (chosen.length === series.length) continue;
-    for (const each of series) {
-      if (each.alias.rank !== rank) unused[each.index] = "a newer name of the same value counts";
-      else if (each.position !== position) unused[each.index] = "it repeats the work of a lower rank";
+    const best = series.reduce((first, each) => (isBefore(each, first) ? each : first));
+    const chosen: CellSeries[] = [];
+    for (const [count, each] of series.entries()) {
+      if (count % SERIES_OF_STEP === 0) yield;
+      if (each.alias.rank !== best.alias.rank) unused[each.index] = "a newer name of the same value counts";
+      else if (each.position !== best.position) unused[each.index] = "it repeats the work of a lower rank";
+      else chosen.push(each);
     }
     cells.set(column, chosen);
   }
@@ -171,6 +167,10 @@ function chooseSeries({ dialect, cells }: Row, unused: (string | undefined)[]): 
     for (const { index } of cells.get(CREATED)!) unused[index] = "the row has no other value";
     cells.clear();
   }
+}
+
+function isBefore(a: CellSeries, b: CellSeries): boolean {
+  return a.alias.rank < b.alias.rank || (a.alias.rank === b.alias.rank && a.position < b.position);
 }
 
 /** The column with the newest time at which a counter of the row began. */
