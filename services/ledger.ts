@@ -4,6 +4,7 @@ import { startAdvice } from "./advice.ts";
 import { resetAdviceMetrics, startAdviceMetrics } from "./advice-metrics.ts";
 import { startMonth } from "./month.ts";
 import { resetServingMetrics, startServingMetrics } from "./serving-metrics.ts";
+import { startTrainingEvents } from "./training-events.ts";
 import { TERM_TIMING, workTerm, type TermEvents, type TermLedger } from "../processors/ledger/term/term-work.ts";
 import type { Recharge } from "../processors/ledger/term/recharge.ts";
 import { SCHEDULE_TIMING } from "../processors/ledger/hours/schedule.ts";
@@ -70,6 +71,9 @@ export async function startLedger(options: {
     hasMoney: config.server.moneyOnMetrics,
     isLeading: () => isLeading,
   });
+  const trainingEvents = config.training.events
+    ? startTrainingEvents({ ...options, isLeading: () => isLeading })
+    : undefined;
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
       if (kind === "rollup") {
@@ -168,6 +172,7 @@ export async function startLedger(options: {
       await advice.stop();
       await adviceMetrics?.stop();
       await servingMetrics.stop();
+      await trainingEvents?.stop();
       await leadership.stop();
     },
   };

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { createKubeAccess } from "../collectors/kubernetes/api/access.ts";
-import { createApiConnection } from "../collectors/kubernetes/api/connection.ts";
 import { FACT_TOPICS } from "../collectors/kubernetes/watcher/fact-registries.ts";
 import type { WatcherEvents } from "../collectors/kubernetes/watcher/events.ts";
 import { createFactSender, type FactSender } from "../collectors/kubernetes/watcher/sender.ts";
@@ -11,6 +9,7 @@ import { createSpoolingSender, type SpoolingSender } from "../runtime/bus/spool.
 import { systemClock } from "../runtime/clock.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import { connectClusters } from "./clusters.ts";
 import { spoolFolder, type Shard } from "./left-spools.ts";
 import { projectionOf } from "./projection.ts";
 
@@ -39,7 +38,8 @@ export function startWatchers(options: {
   readonly logger: Logger;
 }): Watchers {
   const { config, shard, bus, metrics, logger } = options;
-  const { clusters, lease } = config.kubernetes;
+  const { lease } = config.kubernetes;
+  const clusters = connectClusters(config);
   if (clusters.length === 0) return { states: () => [], sample: () => {}, stop: () => Promise.resolve() };
   const spools = FACT_TOPICS.map((topic) => ({
     topic,
@@ -61,23 +61,19 @@ export function startWatchers(options: {
   ) as Record<(typeof FACT_TOPICS)[number], FactSender>;
   const identity = `${config.collector.name}_${randomUUID()}`;
   const projection = projectionOf(config);
-  const watchers = clusters.map(({ name = config.cluster, kubeconfig, context }) => {
-    const access = createKubeAccess({
-      ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
-    return startWatcher({
-      cluster: name,
-      api: createApiConnection(access, systemClock),
+  const watchers = clusters.map(({ cluster, api }) =>
+    startWatcher({
+      cluster,
+      api,
       lease,
       identity,
       bus,
       senders,
       projection,
-      events: eventsOf(name, metrics, logger.child({ cluster: name })),
+      events: eventsOf(cluster, metrics, logger.child({ cluster })),
       clock: systemClock,
-    });
-  });
+    }),
+  );
 
   return {
     states: () => watchers.map((watcher) => watcher.state()),

@@ -76,14 +76,28 @@ store:
 {{/* The collectors' configuration, with their part of the values. */}}
 {{- define "gpu-ledger.collectorConfig" -}}
 {{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.clusterConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) -}}
-{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" "metrics" -}}
+{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" "metrics" "training" -}}
 {{ mergeOverwrite $own (deepCopy $said) | toYaml }}
 {{- end -}}
 
-{{/* The configuration of processors and servers. */}}
+{{/* "true" if processors post Events about training runs, else nothing. */}}
+{{- define "gpu-ledger.trainingEvents" -}}
+{{- if dig "training" "events" false .Values.config }}true{{ end -}}
+{{- end -}}
+
+{{/* The account of the part that posts these Events. */}}
+{{- define "gpu-ledger.eventsAccount" -}}
+{{ include "gpu-ledger.name" . }}-{{ eq .Values.mode "small" | ternary "collector" "processor" }}
+{{- end -}}
+
+{{/* The configuration of processors and servers. The API servers are in it only if processors post Events. */}}
 {{- define "gpu-ledger.processorConfig" -}}
 {{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) (include "gpu-ledger.storeConfig" . | fromYaml) -}}
 {{- $said := omit .Values.config "collector" "kubernetes" "data" -}}
+{{- if include "gpu-ledger.trainingEvents" . -}}
+{{- $own = merge $own (pick (include "gpu-ledger.clusterConfig" . | fromYaml) "kubernetes") -}}
+{{- $said = omit .Values.config "collector" "data" -}}
+{{- end -}}
 {{ mergeOverwrite $own (deepCopy $said) | toYaml }}
 {{- end -}}
 

@@ -28,6 +28,8 @@ export interface Run extends RunName {
   readonly ended: number;
   /** All of its pods run together: if one stops, all stop. */
   readonly isGang: boolean;
+  /** The object at the top of the owners of its newest pod; the pod itself if it has no owner. */
+  readonly object: OwnerReference;
   /** UIDs of the objects that own its pods. */
   readonly owners: ReadonlySet<string>;
   /** The latest value of each report of its pods. */
@@ -110,7 +112,7 @@ function attempts(members: readonly Member[], { keys, gapMillis }: RunRules): re
   if (keys.includes(ordered[0]!.name.kind)) return [ordered];
   const runs: { readonly members: Member[]; readonly owners: Set<string>; until: number }[] = [];
   for (const member of ordered) {
-    const owner = ownerOf(member.fact);
+    const owner = objectOf(member.fact).uid;
     const last = runs.at(-1);
     const isSame = last !== undefined && (last.owners.has(owner) || member.pod.created <= last.until + gapMillis);
     const run = isSame ? last : { members: [], owners: new Set<string>(), until: -Infinity };
@@ -122,9 +124,10 @@ function attempts(members: readonly Member[], { keys, gapMillis }: RunRules): re
   return runs.map((run) => run.members);
 }
 
-/** Returns the UID of the object that is the run; empty if it is unknown or the pod has no owner. */
-function ownerOf(fact: WorkloadFact): string {
-  return fact.owners.at(isScheduled(fact) ? -2 : -1)?.uid ?? "";
+/** Returns the object that is the run of a pod. Its UID is empty if it is unknown. */
+function objectOf(fact: WorkloadFact): OwnerReference {
+  const { name, uid } = fact;
+  return fact.owners.at(isScheduled(fact) ? -2 : -1) ?? { apiVersion: "v1", kind: "Pod", name, uid };
 }
 
 function runOf(members: readonly Member[]): Run {
@@ -137,6 +140,7 @@ function runOf(members: readonly Member[]): Run {
     begun: pod.created,
     ended: members.reduce((latest, each) => Math.max(latest, each.pod.end?.at ?? Infinity), -Infinity),
     isGang: facts.some(({ gang }) => gang !== undefined) || owners.some(({ kind }) => DISTRIBUTED.has(kind)),
+    object: objectOf(facts.at(-1)!),
     owners: new Set(owners.flatMap(({ uid }) => (uid === "" ? [] : [uid]))),
     marks: Object.assign({}, ...facts.map(({ training }) => training)) as TrainingMarks,
     pods: members.map((member) => member.pod),

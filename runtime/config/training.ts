@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DAY_MILLIS } from "../../domain/time.ts";
 import { duration } from "./quantity.ts";
-import { list, text } from "./words.ts";
+import { flag, list, text } from "./words.ts";
 
 /** Labels and annotations of experiment trackers that name a run. */
 const USUAL_KEYS = ["mlflow.run-id", "wandb.run-id"];
@@ -20,6 +20,9 @@ export const training = z
       .describe(
         "The mean time between two checkpoints, for estimates of lost progress of runs that report nothing. Default: no estimates.",
       ),
+    events: flag
+      .default(false)
+      .describe("Posts the report of a run that has ended as an Event of its namespace. Needs `kubernetes.clusters`."),
   })
   .prefault({})
   .describe("Training runs. See docs/training.md.");

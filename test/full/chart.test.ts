@@ -29,13 +29,24 @@ import {
   SMALL,
   SMALL_EVERYTHING,
   TLS,
+  TRAINING_EVENTS,
 } from "../support/chart/values.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 
 const OLDEST_KUBERNETES = "1.25";
 const NEWEST_KUBERNETES = "1.37";
 /** Most tests check Helm's output for each set of values. */
-const CASES = { LEAST, EVERYTHING, SMALL, SMALL_EVERYTHING, OPENSHIFT, TLS, MUTUAL_TLS, HOSTILE_VALUES };
+const CASES = {
+  LEAST,
+  EVERYTHING,
+  SMALL,
+  SMALL_EVERYTHING,
+  OPENSHIFT,
+  TLS,
+  MUTUAL_TLS,
+  TRAINING_EVENTS,
+  HOSTILE_VALUES,
+};
 type Case = keyof typeof CASES;
 const NAMES = Object.keys(CASES) as Case[];
 
@@ -137,6 +148,8 @@ describe.skipIf(!ready)("the chart", () => {
     expect(await changed({ config: { closing: { day: 5 } } })).toEqual(["processor", "server"]);
     expect(await changed({ files: { "prices.yaml": "prices: []" } })).toEqual(["processor", "server"]);
     expect(await changed({ config: { collector: { interval: "15s" } } })).toEqual(["collector"]);
+    // Collectors keep the labels that name runs.
+    expect(await changed({ config: { training: { runKeys: ["run"] } } })).toEqual(["collector", "processor", "server"]);
     expect(await changed({ collectorFiles: { "ca.pem": "" } })).toEqual(["collector"]);
   });
 
@@ -373,6 +386,33 @@ describe.skipIf(!ready)("the chart", () => {
     const rules = (name: Case): unknown => find<{ rules: unknown }>(name, "ClusterRole", "gpu-ledger-collector").rules;
     expect(rules("SMALL")).toEqual(rules("LEAST"));
     expect(rules("EVERYTHING")).toEqual([...(rules("LEAST") as object[]), ...EVERYTHING.rbac.extraRules]);
+  });
+
+  it("lets processors post Events about training runs if the configuration has them, and nothing else", async () => {
+    const small = await renderChart({ ...SMALL, config: { ...SMALL.config, training: { events: true } } });
+    for (const [of, part, account] of [
+      [rendered.TRAINING_EVENTS, "processor", "gpu-ledger-processor"],
+      [small, "small", "gpu-ledger-collector"],
+    ] as const) {
+      const granted = (kind: string): object => findIn(of, kind, "gpu-ledger-training-events");
+      expect(granted("ClusterRole")).toMatchObject({
+        rules: [{ apiGroups: [""], resources: ["events"], verbs: ["create"] }],
+      });
+      expect(granted("ClusterRoleBinding")).toMatchObject({ subjects: [{ name: account }] });
+      expect(findIn(of, "ServiceAccount", account)).toBeDefined();
+      const { spec } = podsOf(of).find(({ name }) => name === part)!;
+      expect(spec).toMatchObject({ serviceAccountName: account });
+    }
+    const [, { ports }] = find<{ spec: { egress: [object, { ports: object[] }] } }>(
+      "TRAINING_EVENTS",
+      "NetworkPolicy",
+      "gpu-ledger-processor",
+    ).spec.egress;
+    expect(ports).toEqual(expect.arrayContaining([{ port: 443 }, { port: 6443 }]));
+    const processor = podsOf(rendered.TRAINING_EVENTS).find(({ name }) => name === "processor")!;
+    expect(configOf("TRAINING_EVENTS", processor).kubernetes).toMatchObject({ clusters: [{}], labels: ["team"] });
+    for (const name of ["LEAST", "SMALL", "EVERYTHING"] as const)
+      expect(rendered[name].text).not.toContain("training-events");
   });
 
   it.each([

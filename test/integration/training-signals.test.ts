@@ -132,6 +132,7 @@ describe("signals in samples", () => {
       begun: clock("10:00"),
       ended: clock("13:00"),
       isGang: true,
+      object: { apiVersion: "jobset.x-k8s.io/v1alpha2", kind: "JobSet", name: "train", uid: "job" },
       owners: new Set(),
       marks: {},
       pods: [runPod("w-0", ["10:00", "10:00", "13:00", "completed"], { node: "gpu-a" })],

@@ -96,7 +96,8 @@ export function createHandler(parts: HandlerParts): (request: IncomingMessage, r
 
     async function write(to: ApiResource, { namespace: within, name: called }: ApiPath): Promise<void> {
       const isLease = resourceId(to) === "coordination.k8s.io/leases";
-      if (isLease && request.method === "POST" && within !== "" && called === "") {
+      const isCreated = isLease || resourceId(to) === "events";
+      if (isCreated && request.method === "POST" && within !== "" && called === "") {
         return reply(to, createSent(store, to, within, await bodyOf(request), now()), 201);
       }
       if (isLease && request.method === "PUT" && called !== "") {

@@ -116,6 +116,13 @@ export const OPENSHIFT = {
   serviceMonitor: { enabled: true },
 };
 
+/** Processors that post Events about training runs. */
+export const TRAINING_EVENTS = {
+  ...LEAST,
+  config: { kubernetes: { labels: ["team"] }, training: { events: true } },
+  networkPolicy: { enabled: true },
+};
+
 /** TLS on every port, for clients with and without a certificate. */
 export const TLS = {
   ...LEAST,

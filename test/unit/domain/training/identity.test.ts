@@ -70,6 +70,17 @@ describe("a training run", () => {
     ]);
   });
 
+  it("has the object of its newest pod: the top owner below a schedule, or the pod itself", () => {
+    const job = { apiVersion: "batch/v1", kind: "Job", name: "train", uid: "job-2" };
+    const objectOf = (...facts: WorkloadFact[]) => runsOf(facts, RULES)[0]!.object;
+    expect(objectOf(podOf("job-2", "10:00", "11:00"), podOf("job-1", "08:00", "09:00"))).toEqual(job);
+    const schedule = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid: "cron" };
+    const workload = { kind: "CronJob", name: "nightly" };
+    expect(objectOf(podOf("x", "08:00", "09:00", { owners: [job, schedule], workload }))).toEqual(job);
+    const alone = podOf("x", "08:00", "09:00", { owners: [], name: "alone", uid: "u" });
+    expect(objectOf(alone)).toEqual({ apiVersion: "v1", kind: "Pod", name: "alone", uid: "u" });
+  });
+
   it("is of its cluster and its namespace", () => {
     const facts = [
       podOf("job-1", "08:00", "09:00"),

@@ -19,6 +19,7 @@ function runWith(pods: readonly RunPod[], more: Partial<Run> = {}): Run {
     begun: clock("08:00"),
     ended: pods.reduce((latest, { end }) => Math.max(latest, end?.at ?? Infinity), -Infinity),
     isGang: true,
+    object: { apiVersion: "jobset.x-k8s.io/v1alpha2", kind: "JobSet", name: "train", uid: "job" },
     owners: new Set(["job"]),
     marks: {},
     pods,

@@ -1,0 +1,26 @@
+import { formatAmount, type GpuHours, type Money } from "../../domain/exact/units.ts";
+import { PHASE_TITLES } from "../../domain/training/phases.ts";
+import { percent } from "../format/percent.ts";
+import { roundedMoney, roundedTo } from "../format/rounded.ts";
+import type { RunDetail } from "./read-detail.ts";
+import { progressRatio } from "./words.ts";
+
+/** Returns the report of a run that has ended in some sentences: its cost, its progress, what went wrong, one suggestion. */
+export function eventText({ run, suggestion }: RunDetail, currency: string): string {
+  const { outcome, total, phases, stops } = run;
+  const money = (amount: Money): string => `${roundedMoney(formatAmount(amount), currency)} ${currency}`;
+  const hours = (amount: GpuHours): string => roundedTo(formatAmount(amount), 2);
+  const ratio = progressRatio(run);
+  const wrong = (["waiting", "recovering", "lost", "lost-estimated"] as const).flatMap((phase) => {
+    const amounts = phases.get(phase);
+    return amounts === undefined ? [] : [`${PHASE_TITLES[phase]}: ${money(amounts.effective)}`];
+  });
+  return [
+    `Training run ${outcome}: ${money(total.effective)} for ${hours(total.gpuHours)} GPU-hours.`,
+    ...(total.unpricedGpuHours === 0n ? [] : [`${hours(total.unpricedGpuHours)} GPU-hours have no price.`]),
+    ...(ratio === null ? [] : [`Progress: ${percent(ratio)} of the cost.`]),
+    `Stops: ${stops.length}.`,
+    ...wrong.map((sentence) => `${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`),
+    ...(suggestion === undefined ? [] : [`Suggestion: ${suggestion.text}`]),
+  ].join(" ");
+}
