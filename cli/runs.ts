@@ -1,9 +1,8 @@
 import { Option, type Command } from "commander";
-import { sumAmounts } from "../domain/training/bill.ts";
 import { readRunId } from "../domain/training/identity.ts";
 import { readSpan, type Span } from "../reports/question/span.ts";
 import { spanJson } from "../reports/report/json.ts";
-import { amountsJson, incidentJson, runDetailJson, runJson } from "../reports/training/json.ts";
+import { incidentJson, incidentSumsJson, runDetailJson, runJson } from "../reports/training/json.ts";
 import { readRunDetail } from "../reports/training/read-detail.ts";
 import { readIncidents } from "../reports/training/read-incidents.ts";
 import {
@@ -87,10 +86,9 @@ interface Answer {
 
 async function incidents({ store, span, question }: Asked, currency: string): Promise<Answer> {
   const found = (await readIncidents(store, span, question)).toSorted(byCost);
-  const total = amountsJson(sumAmounts(found.map((incident) => incident.total)));
   return {
     text: incidentsText(found, currency),
-    json: { span: spanJson(span), total, incidents: found.map(incidentJson) },
+    json: { span: spanJson(span), ...incidentSumsJson(found), incidents: found.map(incidentJson) },
   };
 }
 

@@ -78,7 +78,7 @@ export function unavailableSignal(of: OfNode, gpu: number | undefined, because: 
   return undefined;
 }
 
-/** The kinds of signals, the most telling first. The first kind of an incident names it. */
+/** The kinds of signals, strongest first. The first kind of an incident names it. */
 const ORDER: readonly NodeSignal["kind"][] = [
   "xid",
   "not-ready",
@@ -99,7 +99,7 @@ const ORDER: readonly NodeSignal["kind"][] = [
   "completed",
 ];
 
-/** Returns the signal that names an incident: of the most telling kind, one that blocks before others, then the earliest. */
+/** Returns the signal that names an incident: of the strongest kind, one that blocks before others, then the earliest. */
 export function mainSignal(signals: readonly NodeSignal[]): NodeSignal {
   const rank = ({ kind, isBlocking }: NodeSignal): number => ORDER.indexOf(kind) * 2 - Number(isBlocking);
   return signals.toSorted((a, b) => rank(a) - rank(b) || a.at - b.at)[0]!;

@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { sumAmounts } from "../../domain/training/bill.ts";
-import { incidentGroups } from "../../domain/training/incident.ts";
 import { spanJson } from "../report/json.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
@@ -16,7 +14,7 @@ import {
   type TrainingQuestion,
 } from "../training/read-reports.ts";
 import { readRuns } from "../training/read-runs.ts";
-import { amountsJson, incidentGroupJson, incidentJson, runDetailJson, runJson } from "../training/json.ts";
+import { incidentJson, incidentSumsJson, runDetailJson, runJson } from "../training/json.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
 import { addRoute, type ApiServer } from "./route.ts";
@@ -62,17 +60,12 @@ export function addTraining(server: ApiServer, context: ApiContext, words: Words
         const of = { span: query.span.span, policy: policyOf(ledger, query.policy) };
         const incidents = await askIncidents(context, asking, of);
         const { page, next } = pageOf(incidents, query, asking.ledgerVersion);
-        const groups = (keyOf: (incident: NodeIncident) => string): readonly object[] =>
-          incidentGroups(incidents, keyOf).map(incidentGroupJson);
         return jsonBody({
           policy: of.policy,
           currency,
           span: spanJson(of.span),
-          total: amountsJson(sumAmounts(incidents.map(({ total }) => total))),
+          ...incidentSumsJson(incidents),
           incidents: page.map(incidentJson),
-          byNode: groups(({ cluster, node }) => `${cluster}/${node}`),
-          byModel: groups(({ model }) => model),
-          byDriver: groups(({ driver }) => driver),
           next,
         });
       }),

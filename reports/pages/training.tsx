@@ -7,7 +7,7 @@ import { signalText } from "../../domain/training/signals.ts";
 import { seesAll } from "../access/viewer.ts";
 import { keptPolicies, policyOf } from "../api/context.ts";
 import { askIncidents, askRuns, teamQuery } from "../api/training.ts";
-import type { NodeIncident } from "../training/read-incidents.ts";
+import { INCIDENT_GROUPS, type NodeIncident } from "../training/read-incidents.ts";
 import type { ChargedRun } from "../training/read-reports.ts";
 import { durationText, PART_TITLES, progressRatio } from "../training/words.ts";
 import { address, teamAddress } from "./address.ts";
@@ -126,11 +126,6 @@ function phaseCost({ phases }: ChargedRun, names: readonly RunPhase[]): string {
 }
 
 function IncidentsPage({ incidents, isOfAll, currency, span, policy, policies, paging }: IncidentsProps): VNode {
-  const groups = [
-    { title: "node", keyOf: ({ node }: NodeIncident) => node },
-    { title: "GPU model", keyOf: ({ model }: NodeIncident) => model },
-    { title: "driver", keyOf: ({ driver }: NodeIncident) => driver },
-  ];
   return (
     <>
       <h1>What faults cost</h1>
@@ -176,7 +171,7 @@ function IncidentsPage({ incidents, isOfAll, currency, span, policy, policies, p
             ]}
           />
           <h2>Mean time between incidents</h2>
-          {groups.map(({ title, keyOf }) => (
+          {INCIDENT_GROUPS.map(({ title, keyOf }) => (
             <Table
               caption={`By ${title}`}
               rows={incidentGroups(incidents, keyOf)}

@@ -1,12 +1,12 @@
 import { exactDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
-import type { RunAmounts } from "../../domain/training/bill.ts";
+import { sumAmounts, type RunAmounts } from "../../domain/training/bill.ts";
 import type { Efficiency } from "../../domain/training/efficiency.ts";
-import { INCIDENT_PARTS, type IncidentGroup } from "../../domain/training/incident.ts";
+import { incidentGroups, INCIDENT_PARTS, type IncidentGroup } from "../../domain/training/incident.ts";
 import type { PhaseAmounts, StopCost } from "../../domain/training/report.ts";
 import { signalText } from "../../domain/training/signals.ts";
 import type { RunDetail } from "./read-detail.ts";
-import type { NodeIncident } from "./read-incidents.ts";
+import { INCIDENT_GROUPS, type NodeIncident } from "./read-incidents.ts";
 import type { ChargedRun } from "./read-reports.ts";
 import { progressRatio, stopText } from "./words.ts";
 
@@ -77,8 +77,16 @@ export function incidentJson(incident: NodeIncident): object {
   };
 }
 
-/** Returns a group of incidents as JSON. */
-export function incidentGroupJson({ key, incidents, meanMillisBetween, total }: IncidentGroup): object {
+/** Returns the sums of incidents as JSON: of all, and by node, GPU model and driver. */
+export function incidentSumsJson(incidents: readonly NodeIncident[]): object {
+  const groups = INCIDENT_GROUPS.map(({ field, keyOf }) => [field, incidentGroups(incidents, keyOf).map(groupJson)]);
+  return {
+    total: amountsJson(sumAmounts(incidents.map(({ total }) => total))),
+    ...(Object.fromEntries(groups) as object),
+  };
+}
+
+function groupJson({ key, incidents, meanMillisBetween, total }: IncidentGroup): object {
   const hours = meanMillisBetween === undefined ? null : roundedDecimal(rational(meanMillisBetween, 3_600_000), 3);
   return {
     key,

@@ -18,6 +18,17 @@ export interface NodeIncident extends Incident {
   readonly recovery: RecoveryAction | undefined;
 }
 
+/** The groups of incidents with a mean time between them: each with its title, its field in JSON, and the value of an incident. */
+export const INCIDENT_GROUPS: readonly {
+  readonly title: string;
+  readonly field: string;
+  readonly keyOf: (incident: NodeIncident) => string;
+}[] = [
+  { title: "node", field: "byNode", keyOf: ({ cluster, node }) => `${cluster}/${node}` },
+  { title: "GPU model", field: "byModel", keyOf: ({ model }) => model },
+  { title: "driver", field: "byDriver", keyOf: ({ driver }) => driver },
+];
+
 /** DCGM's recovery actions (field 1523; the values are those of NVML's `nvmlDeviceGpuRecoveryAction_t`), from 1 on. */
 const RECOVERY_ACTIONS = [
   "reset the GPU",

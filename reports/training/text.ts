@@ -8,7 +8,7 @@ import { percent } from "../format/percent.ts";
 import { minorUnitOf, roundedColumn, roundedMoney, roundedTo, unitOf } from "../format/rounded.ts";
 import { formatTable } from "../format/table.ts";
 import type { RunDetail } from "./read-detail.ts";
-import type { NodeIncident } from "./read-incidents.ts";
+import { INCIDENT_GROUPS, type NodeIncident } from "./read-incidents.ts";
 import type { ChargedRun } from "./read-reports.ts";
 import { durationText, LOSS_SOURCES, PART_TITLES, progressRatio, stopText } from "./words.ts";
 
@@ -108,7 +108,7 @@ export function incidentsText(incidents: readonly NodeIncident[], currency: stri
       { text: [...new Set(affected.map(({ report }) => report.run.name))].join(", ") },
     ]),
   );
-  const groups = (title: string, keyOf: (incident: NodeIncident) => string): string =>
+  const groups = INCIDENT_GROUPS.map(({ title, keyOf }) =>
     formatTable(
       [title, "incidents", "mean time between", currency],
       incidentGroups(incidents, keyOf).map(({ key, incidents: count, meanMillisBetween, total }) => [
@@ -117,13 +117,9 @@ export function incidentsText(incidents: readonly NodeIncident[], currency: stri
         { text: meanMillisBetween === undefined ? "" : durationText(meanMillisBetween) },
         { number: money(total) },
       ]),
-    );
-  return [
-    table,
-    groups("node", ({ node }) => node),
-    groups("GPU model", ({ model }) => model),
-    groups("driver", ({ driver }) => driver),
-  ].join("\n");
+    ),
+  );
+  return [table, ...groups].join("\n");
 }
 
 function phasesTable({ phases, total }: ChargedRun, currency: string): string {

@@ -230,7 +230,10 @@ describe("training runs and incidents", () => {
       expect(stdout).toMatch(
         /09:50Z +gpu-b +XID 79 on GPU 0 +– +7\.80 +0\.00 +4\.20 +7\.20 +0\.00 +19\.20 +5\.33 +llama/,
       );
+      expect(stdout).toMatch(/default\/gpu-d +1 +– +1\.20/);
       expect(stdout).toMatch(/NVIDIA-L4 +1 +– +1\.20/);
+      const { next: _next, ...answer } = await incidents();
+      expect(JSON.parse((await call("--incidents", "--format", "json")).stdout)).toEqual(answer);
     });
 
     it("refuses a run together with incidents, and a run that does not exist", async () => {
