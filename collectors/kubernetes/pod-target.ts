@@ -38,9 +38,9 @@ const PATH = /^\/(?!\/)[^\s\\?#]*$/;
 const MOST_DETAIL = 200;
 
 /**
- * Returns the targets of a pod at its own IP, one for each port: those with the name of the selector, or else those that `portsOf` returns. Returns a refusal if the pod is in another
- * namespace, or if its address, a port or its path is invalid. `undefined` while the pod is not running or has no node, and if it has no
- * port.
+ * Returns the targets of a pod at its own IP, one for each port: those with the name of the selector, or else those that `portsOf` returns.
+ * Returns a refusal if the pod is in another namespace, or if its address, a port or its path is invalid. `undefined` while the pod is not
+ * running or has no node, and if it has no port.
  */
 export function targetsOfPod(
   pod: PagePod,

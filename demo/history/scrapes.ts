@@ -21,7 +21,9 @@ export interface PastScrapes {
   messageAt(node: FleetNode, timeMillis: number): OutgoingMessage;
 }
 
-/** Creates past scrapes at an interval. The target is the node's usual address, not this run's port, so that a repeated message is identical. */
+/**
+ * Creates past scrapes at an interval. The target is the node's usual address, not this run's port, so that a repeated message is identical.
+ */
 export function createPastScrapes(intervalMillis: number): PastScrapes {
   const reader = createPageReader(createTemplates(TEMPLATE_BYTES));
   const buffer = createPageBuffer();

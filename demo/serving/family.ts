@@ -23,7 +23,9 @@ function block(name: string, type: string, series: Family[2]): string {
   return `# HELP ${name} Demo.\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-/** Returns a float in the form of Python's client (prometheus_client/utils.py, floatToGoString): as in Go, but small whole numbers have `.0`. */
+/**
+ * Returns a float in the form of Python's client (prometheus_client/utils.py, floatToGoString): as in Go, but small whole numbers have `.0`.
+ */
 function pythonFloat(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e6 ? value.toFixed(1) : shortFloat(value);
 }
