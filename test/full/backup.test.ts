@@ -31,6 +31,7 @@ import { openBooks, type Books } from "../support/books.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
+import { insertServing, SERVING_INTERVAL, type ServingScrape } from "../support/serving.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
 /** The schema of this release: how many migrations it has. */
@@ -50,6 +51,17 @@ const LATE_POD = {
   devices: [1],
   finished: "2026-03-31T23:00:00Z",
 };
+
+/** Pages of vision's pod in the first hour, with a hostile name of a model. */
+function pages(): readonly ServingScrape[] {
+  return Array.from({ length: HOUR_MILLIS / SERVING_INTERVAL + 1 }, (_, index) => ({
+    at: Date.UTC(2026, 2, 31, 22) + index * SERVING_INTERVAL,
+    target: "http://10.0.0.1:8000/metrics",
+    namespace: POD.namespace,
+    pod: POD.name,
+    series: [{ model: HOSTILE, values: { prompt_tokens: index * 30, generation_tokens: index * 3, running: 1 } }],
+  }));
+}
 
 /** Two GPUs for the last two hours of March and the first of April, at a price; vision holds one of them all the time. */
 function fleet(effective = "3.00", pods: readonly object[] = [POD]): Scenario {
@@ -87,10 +99,11 @@ describe("a backup", () => {
     return store;
   }
 
-  /** Books with March charged and April begun. */
+  /** Books with March charged and April begun. The pages of an engine are metered. */
   async function chargedBooks(store: StoreClient): Promise<Books> {
     const books = openBooks(store, fleet());
     await books.arrive(fleet());
+    await insertServing(store, "default", pages());
     await books.settle(APRIL_3);
     return books;
   }
@@ -157,6 +170,8 @@ describe("a backup", () => {
         "charges_published",
         "usage_hours_published",
         "gpu_hours_published",
+        "serving_hours_published",
+        "serving_charges_published",
         "workloads",
         "machines",
         "label_proofs",
