@@ -1,6 +1,7 @@
 import { benchAdvice } from "./advice.ts";
 import { benchAlerts } from "./alerts.ts";
 import { benchDashboards } from "./dashboards.ts";
+import { benchEngines } from "./engines.ts";
 import { benchGpuMetrics } from "./gpu-metrics.ts";
 import { benchImport } from "./import.ts";
 import { benchJoin } from "./join.ts";
@@ -21,6 +22,7 @@ import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.
 
 const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
   parse: { what: "reading pages, one core", run: benchParse },
+  engines: { what: "pages of 2,000 inference engines beside those of 100,000 GPUs", run: benchEngines },
   "remote-write": { what: "samples by remote write and the same by scrapes, one core", run: benchRemoteWrite },
   sizes: { what: "bytes per row of each table of 1,000 GPUs", run: benchSizes },
   storage: { what: "bytes on disk", run: benchStorage },

@@ -26,10 +26,14 @@ export interface ExporterProcess {
   stop(): void;
 }
 
-/** Starts exporters for `targets` nodes of `gpus` GPUs each. */
-export async function startExporters(targets: number, gpus: number): Promise<ExporterProcess> {
+/** Starts exporters for `targets` nodes of `gpus` GPUs each, or as many engines. */
+export async function startExporters(
+  targets: number,
+  gpus: number,
+  families: "stock" | "engines" = "stock",
+): Promise<ExporterProcess> {
   const program = fileURLToPath(new URL("exporters.js", import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [program, String(targets), String(gpus)], {
+  const child: ChildProcess = spawn(process.execPath, [program, String(targets), String(gpus), families], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const line = await new Promise<string>((resolve) =>
