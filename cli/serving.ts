@@ -12,10 +12,12 @@ import { servingJson } from "../reports/serving/json.ts";
 import { readServingFilters } from "../reports/serving/question.ts";
 import { readServing, type ServingReport } from "../reports/serving/read-serving.ts";
 import { servingText } from "../reports/serving/table.ts";
+import { exportServices } from "../reports/focus/services.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
+import { FOCUS, writeFocusFile } from "./report/focus.ts";
 import { openStore } from "./store.ts";
 import { readable } from "./table.ts";
 import { writeOut } from "./write-out.ts";
@@ -26,18 +28,19 @@ interface Options {
   readonly where: readonly string[];
   readonly policy?: string;
   readonly rule?: SplitRule;
-  readonly format: keyof typeof FORMATS;
+  readonly format: string;
   readonly explain?: true;
+  readonly check?: true;
   readonly out?: string;
   readonly config?: string;
 }
 
-const FORMATS = {
+const FORMATS: Readonly<Record<string, (report: ServingReport) => string>> = {
   table: servingText,
   json: (report: ServingReport) => `${JSON.stringify(servingJson(report), null, 2)}\n`,
   ndjson: servingNdjson,
   csv: servingCsv,
-} as const;
+};
 
 /** Adds `gpu-ledger serving`: the cost of inference by model, tenant, phase and other dimensions, and the cost of a million tokens. */
 export function addServing(program: Command, context: CommandContext): void {
@@ -58,8 +61,13 @@ export function addServing(program: Command, context: CommandContext): void {
         ...SPLIT_RULES,
       ]),
     )
-    .addOption(new Option("--format <format>", "the format").choices(Object.keys(FORMATS)).default("table"))
+    .addOption(
+      new Option("--format <format>", "the format")
+        .choices([...Object.keys(FORMATS), ...Object.keys(FOCUS)])
+        .default("table"),
+    )
     .option("--explain", "the hours with the highest cost, down to scrapes and GPUs, instead of rows (table or json)")
+    .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
     .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: Options) => {
@@ -71,6 +79,8 @@ export function addServing(program: Command, context: CommandContext): void {
       if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
       if (options.explain === true && format !== "table" && format !== "json")
         throw new CommandError(`--explain: printed as table or json, not as ${format}`, 2);
+      const focus = FOCUS[format];
+      if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
       const { config } = loadLedgerConfig(options.config, context.env);
       const ledger = ledgerOf(config);
       const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
@@ -90,8 +100,14 @@ export function addServing(program: Command, context: CommandContext): void {
           await writeOut(context, options.out, [readable(text)]);
           return;
         }
+        if (focus !== undefined) {
+          const setting = { ...config.focus, policy, currency: ledger.book.currency };
+          const way = { format: focus, isChecked: options.check === true };
+          await writeFocusFile(context, await exportServices(store, question, setting, way), options.out);
+          return;
+        }
         const report = await readServing(store, { ...question, by }, ledger.book.currency);
-        await writeOut(context, options.out, [FORMATS[format](report)]);
+        await writeOut(context, options.out, [FORMATS[format]!(report)]);
       } catch (error) {
         if (error instanceof TooManyGroupsError) throw new CommandError(error.message);
         throw error;

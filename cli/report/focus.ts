@@ -1,4 +1,5 @@
-import { exportFocus, type FocusWay } from "../../reports/focus/export.ts";
+import { exportFocus } from "../../reports/focus/export.ts";
+import type { FocusExport, FocusWay } from "../../reports/focus/file.ts";
 import { FocusCheckError } from "../../reports/focus/check/error.ts";
 import type { FocusSetting } from "../../reports/focus/columns.ts";
 import { unpricedSentence, type FocusManifest } from "../../reports/focus/manifest.ts";
@@ -17,10 +18,7 @@ export interface FocusOptions {
   readonly check?: true;
 }
 
-/**
- * Writes the charges of a question as FOCUS, and its manifest beside the file. Without a file, the manifest goes in sentences to standard
- * error. Fails with a `CommandError` if a checked file breaks a rule. Then there is no file.
- */
+/** Writes the charges of a question as FOCUS. Fails like {@link writeFocusFile}. */
 export async function writeFocus(
   context: CommandContext,
   store: StoreClient,
@@ -28,7 +26,19 @@ export async function writeFocus(
   setting: FocusSetting,
   { format, out, check }: FocusOptions,
 ): Promise<void> {
-  const { bytes, manifest } = await exportFocus(store, question, setting, { format, isChecked: check === true });
+  const way = { format, isChecked: check === true };
+  await writeFocusFile(context, await exportFocus(store, question, setting, way), out);
+}
+
+/**
+ * Writes a FOCUS file, and its manifest beside the file. Without a file, the manifest goes in sentences to standard error. Fails with a
+ * `CommandError` if a checked file breaks a rule. Then there is no file.
+ */
+export async function writeFocusFile(
+  context: CommandContext,
+  { bytes, manifest }: FocusExport,
+  out: string | undefined,
+): Promise<void> {
   try {
     await writeOut(context, out, bytes);
   } catch (error) {

@@ -9,6 +9,11 @@ export type Phase = "starting" | "prefill" | "decode" | "inference" | "idle" | "
 /** The phases of work. */
 export type BusyPhase = "prefill" | "decode" | "inference";
 
+/** Returns whether a phase is work, and not time without it. */
+export function isBusy(phase: Phase): phase is BusyPhase {
+  return phase === "prefill" || phase === "decode" || phase === "inference";
+}
+
 /** All phases, in the order of reports. */
 export const PHASES = [
   "prefill",

@@ -1,59 +1,116 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
+import { SPLIT_RULES } from "../../domain/serving/split-rule.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
 import { FocusCheckError } from "../focus/check/error.ts";
+import type { FocusSetting } from "../focus/columns.ts";
 import { exportFocus } from "../focus/export.ts";
+import type { FocusExport, FocusWay } from "../focus/file.ts";
+import { exportServices } from "../focus/services.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { questionText } from "../question/question.ts";
+import type { Span } from "../question/span.ts";
+import { readServingFilters } from "../serving/question.ts";
 import { questionOf } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { sendFile } from "./file.ts";
 import { addRoute, type ApiServer } from "./route.ts";
-import type { Words } from "./words.ts";
+import { splitRuleOf } from "./serving.ts";
+import { conditions, type Words } from "./words.ts";
 
-/** Adds `/focus`: charges as the Cost and Usage of FOCUS 1.3, a file that is written while it is read. */
+const file = {
+  format: z
+    .enum(["csv", "parquet", "manifest"])
+    .default("csv")
+    .describe("manifest is the description of a file: its sums, its unpriced part, and the result of the check."),
+  check: z
+    .enum(["true", "false"])
+    .default("false")
+    .describe("Check the file against the rules of FOCUS. If the check fails, the file ends without its last part."),
+};
+const type = [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json];
+
+/**
+ * Adds `/focus` and `/serving/focus`: charges and the cost of inference services as FOCUS 1.3. Each is a file that is written while it is
+ * read.
+ */
 export function addFocus(server: ApiServer, context: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
+  const settingOf = (name: string): FocusSetting => ({
+    ...context.focus,
+    policy: name,
+    currency: context.ledger.book.currency,
+  });
   addRoute(server, {
     path: "/focus",
     summary: "The charges of a time as FOCUS 1.3 with split-cost columns, without unpriced lines.",
+    query: z.strictObject({ span, kind, where, policy, ...file }),
+    type,
+    handle: (asked) => {
+      const question = questionOf(asked.query, asked.request.viewer, context);
+      const names = { file: "focus", subject: `FOCUS of ${questionText(question)}` };
+      return send(asked, question, names, (store, way) =>
+        exportFocus(store, question, settingOf(question.policy), way),
+      );
+    },
+  });
+
+  addRoute(server, {
+    path: "/serving/focus",
+    summary:
+      "The cost of inference services as FOCUS 1.3: a service's cost of a day, split over phases, models and tenants.",
     query: z.strictObject({
       span,
       kind,
-      where,
+      where: conditions(readServingFilters, "model=qwen3-32b"),
       policy,
-      format: z
-        .enum(["csv", "parquet", "manifest"])
-        .default("csv")
-        .describe("manifest is the description of a file: its sums, its unpriced part, and the result of the check."),
-      check: z
-        .enum(["true", "false"])
-        .default("false")
-        .describe(
-          "Check the file against the rules of FOCUS. If the check fails, the file ends without its last part.",
-        ),
+      rule: z.enum(SPLIT_RULES).optional().describe("A rule of `serving.rules`. Default: the first one."),
+      ...file,
     }),
-    type: [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json],
-    async handle({ query, request, reply }) {
-      const { format, check } = query;
-      const question = questionOf(query, request.viewer, context);
-      const setting = { ...context.focus, policy: question.policy, currency: context.ledger.book.currency };
-      const isChecked = check === "true";
-      const way = { format: format === "parquet" ? format : "csv", isChecked } as const;
-      const store = context.answers.storeForFile(request, reply);
-      const { bytes, manifest } = await exportFocus(store, question, setting, way);
-      if (format === "manifest") {
-        await readThrough(bytes);
-        return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));
-      }
-      const file = {
-        name: `focus-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`,
-        type: MEDIA_TYPES[format],
-        subject: `FOCUS of ${questionText(question)}`,
-        bytes,
-        rows: () => manifest().rows,
+    type,
+    handle: (asked) => {
+      const question = {
+        ...questionOf(asked.query, asked.request.viewer, context),
+        rule: splitRuleOf(context.ledger, asked.query.rule),
       };
-      return sendFile(request, reply, file, context);
+      const names = {
+        file: "focus-serving",
+        subject: `FOCUS of services, ${question.rule}, ${questionText(question)}`,
+      };
+      return send(asked, question, names, (store, way) =>
+        exportServices(store, question, settingOf(question.policy), way),
+      );
     },
   });
+
+  async function send(
+    { query: { format, check }, request, reply }: Asked,
+    { span: { name } }: { readonly span: Span },
+    names: { readonly file: string; readonly subject: string },
+    exported: (store: StoreClient, way: FocusWay) => Promise<FocusExport>,
+  ): Promise<FastifyReply> {
+    const store = context.answers.storeForFile(request, reply);
+    const way = { format: format === "parquet" ? format : "csv", isChecked: check === "true" } as const;
+    const { bytes, manifest } = await exported(store, way);
+    if (format === "manifest") {
+      await readThrough(bytes);
+      return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));
+    }
+    const sent = {
+      name: `${names.file}-${name.replaceAll(/[^\w-]/g, "_")}.${format}`,
+      type: MEDIA_TYPES[format],
+      subject: names.subject,
+      bytes,
+      rows: () => manifest().rows,
+    };
+    return sendFile(request, reply, sent, context);
+  }
+}
+
+interface Asked {
+  readonly query: z.output<z.ZodObject<typeof file>>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 }
 
 /** Reads a file to its end. A file that breaks a rule ends early, and its manifest names the rule. */

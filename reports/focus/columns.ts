@@ -1,10 +1,11 @@
 import { decimalText } from "../../domain/exact/integer.ts";
-import { formatAmount, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import { SERVING_COUNTS } from "../../domain/serving/line.ts";
+import { formatAmount, lastUnits, type Amount, type Quantity } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import { allocatedTo, pricingCategoryOf, resourceOf, skuOf } from "./identity.ts";
 import { subjectOf, type Measure } from "./measure.ts";
-import type { Part } from "./part.ts";
+import type { Origin, Part, ServedWork } from "./part.ts";
 import { allocatedTagsOf, tagsOf } from "./tags.ts";
 import { PRICE_DIGITS, type UnitPrices } from "./unit-price.ts";
 
@@ -58,12 +59,19 @@ const json = (name: string, say: (row: PricedPart) => Readonly<Record<string, st
   });
 const ofPart = (name: string, key: TextOfPart): FocusColumn => text(name, ({ part }) => part[key]);
 
+const ofWork = (kind: FocusKind, name: string, say: (work: ServedWork) => string): FocusColumn =>
+  column(kind, name, ({ part: { work } }) => work && say(work));
+const ofService = (name: string, key: keyof NonNullable<Origin["service"]>): FocusColumn =>
+  text(name, ({ part }) => part.origin.service?.[key]);
+
 type TextOfPart = { [Key in keyof Part]: Part[Key] extends string ? Key : never }[keyof Part];
 
-/** The columns of the Cost and Usage of FOCUS 1.3, in alphabetical order like FOCUS's. docs/focus.md explains each. */
-export const FOCUS_COLUMNS: readonly FocusColumn[] = [
+/** The columns of FOCUS 1.3 in alphabetical order, like FOCUS's. */
+const STANDARD: readonly FocusColumn[] = [
   text("AllocatedMethodDetails", detailsOf),
-  text("AllocatedMethodId", (_, { policy }) => policy),
+  text("AllocatedMethodId", ({ part: { work } }, { policy }) =>
+    work === undefined ? policy : `${policy}/${work.rule}`,
+  ),
   text("AllocatedResourceId", ({ part }) => allocatedTo(part)?.id),
   text("AllocatedResourceName", ({ part }) => allocatedTo(part)?.name),
   json("AllocatedTags", ({ part }) => allocatedTagsOf(part)),
@@ -116,13 +124,30 @@ export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   text("SubAccountType", ({ part }) => (part.team === "" ? undefined : "Team")),
   json("Tags", ({ part }) => tagsOf(part.origin)),
   text("x_Policy", (_, { policy }) => policy),
-  ofPart("x_State", "state"),
-  ofPart("x_Because", "because"),
+];
+
+const PAYER: readonly FocusColumn[] = [
   ofPart("x_Payer", "payer"),
   ofPart("x_CostCenter", "costCenter"),
   ofPart("x_Project", "project"),
   ofPart("x_Environment", "environment"),
   text("x_Cluster", ({ part }) => part.origin.cluster),
+];
+
+const SUMS: readonly FocusColumn[] = [
+  amount("x_GpuHours", ({ part }) => part.gpuHours),
+  amount("x_PowerCost", ({ part }) => part.power),
+  decimal("x_EnergyMilliJoules", ({ part }) => part.millijoules?.toString()),
+  amount("x_CarbonGrams", ({ part }) => part.carbon),
+  decimal("x_Lines", ({ part }) => String(part.lines)),
+];
+
+/** The columns of a file of charges: the Cost and Usage of FOCUS 1.3, and our own. docs/focus.md explains each. */
+export const FOCUS_COLUMNS: readonly FocusColumn[] = [
+  ...STANDARD,
+  ofPart("x_State", "state"),
+  ofPart("x_Because", "because"),
+  ...PAYER,
   text("x_Node", ({ part }) => part.origin.node),
   text("x_Gpu", ({ part }) => part.origin.slot?.toString()),
   text("x_GpuModel", ({ part }) => part.origin.gpuModel),
@@ -138,11 +163,29 @@ export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   text("x_PricedSince", ({ part: { origin } }) =>
     origin.pricedSince === 0 ? undefined : new Date(origin.pricedSince).toISOString(),
   ),
-  amount("x_GpuHours", ({ part }) => part.gpuHours),
-  amount("x_PowerCost", ({ part }) => part.power),
-  decimal("x_EnergyMilliJoules", ({ part }) => part.millijoules?.toString()),
-  amount("x_CarbonGrams", ({ part }) => part.carbon),
-  decimal("x_Lines", ({ part }) => String(part.lines)),
+  ...SUMS,
+];
+
+/** The columns of a file of inference services. */
+export const SERVICE_COLUMNS: readonly FocusColumn[] = [
+  ...STANDARD,
+  ofWork("text", "x_Rule", ({ rule }) => rule),
+  ofWork("text", "x_Phase", ({ phase }) => phase),
+  ofWork("text", "x_Basis", ({ basis }) => basis),
+  ...PAYER,
+  ofService("x_Namespace", "namespace"),
+  ofService("x_WorkloadKind", "workloadKind"),
+  ofService("x_Workload", "workload"),
+  ofWork("text", "x_Model", ({ model }) => model),
+  ofWork("text", "x_Adapter", ({ adapter }) => adapter),
+  ofWork("text", "x_Tenant", ({ tenant }) => tenant),
+  text("x_GpuModel", ({ part }) => part.origin.gpuModel),
+  ...SERVING_COUNTS.filter((name) => name !== "spendNanos").map((name) =>
+    ofWork("decimal", `x_${name[0]!.toUpperCase()}${name.slice(1)}`, ({ counts }) => String(counts[name])),
+  ),
+  ofWork("decimal", "x_GatewayPrice", ({ counts }) => formatAmount(lastUnits(BigInt(counts.spendNanos)))),
+  ofWork("decimal", "x_CachedSaving", ({ saved }) => formatAmount(saved)),
+  ...SUMS,
 ];
 
 function unitOf({ measure, prices }: PricedPart): string | undefined {
@@ -161,7 +204,8 @@ function detailsOf({ measure, ratio }: PricedPart): string | undefined {
 }
 
 function descriptionOf(part: Part): string {
-  const { state, because, origin } = part;
-  const what = subjectOf(part) === "gpu" ? `GPU time, ${state}` : state;
+  const { state, because, origin, work } = part;
+  const what =
+    work !== undefined ? `inference, ${work.phase}` : subjectOf(part) === "gpu" ? `GPU time, ${state}` : state;
   return `${origin.isCorrection ? "correction of " : ""}${what}${because === "" ? "" : `, because ${because}`}`;
 }

@@ -1,7 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
 import { formatCsv } from "../format/csv.ts";
-import { FOCUS_COLUMNS } from "./columns.ts";
+import type { FocusColumn } from "./columns.ts";
 import type { WrittenCells } from "./check/check.ts";
 import type { FocusCells } from "./rows.ts";
 
@@ -12,8 +12,11 @@ const CHARACTERS_AT_ONCE = 65_536;
  * Returns rows as CSV (RFC 4180) with a header line. Null is an empty cell. Texts are unchanged: the file is for programs, and an
  * apostrophe before a spreadsheet formula would change a name.
  */
-export async function* focusCsv(rows: AsyncIterable<readonly FocusCells[]>): AsyncGenerator<Uint8Array> {
-  let text = csvOf([FOCUS_COLUMNS.map(({ name }) => name)]);
+export async function* focusCsv(
+  columns: readonly FocusColumn[],
+  rows: AsyncIterable<readonly FocusCells[]>,
+): AsyncGenerator<Uint8Array> {
+  let text = csvOf([columns.map(({ name }) => name)]);
   for await (const some of rows) {
     text += csvOf(some);
     if (text.length < CHARACTERS_AT_ONCE) continue;

@@ -1,6 +1,8 @@
 import { isTeams } from "../../domain/charge/charge.ts";
 import { subjectOf, type FocusSubject } from "./measure.ts";
-import type { Origin, Part } from "./part.ts";
+import type { Origin, Part, ServedWork } from "./part.ts";
+import { UNATTRIBUTED } from "../../domain/serving/tenants.ts";
+import { isBusy } from "../../domain/serving/split-rule.ts";
 
 /** Joins names as parts of an id. The separator is escaped in the names. */
 function joined(...names: readonly string[]): string {
@@ -11,11 +13,16 @@ function joined(...names: readonly string[]): string {
 export interface FocusResource {
   readonly id: string;
   readonly name: string;
-  readonly type: "GPU" | "Node";
+  readonly type: "GPU" | "Node" | "Inference service";
 }
 
-/** Returns the GPU or the node of an origin. */
-export function resourceOf({ cluster, node, slot }: Origin): FocusResource | undefined {
+/** Returns the GPU, the node or the service of an origin. */
+export function resourceOf({ cluster, service, node, slot }: Origin): FocusResource | undefined {
+  if (service !== undefined) {
+    const { namespace, workloadKind, workload } = service;
+    const id = joined(cluster, namespace, workloadKind, workload);
+    return { id: `service:${id}`, name: `${namespace}/${workload}`, type: "Inference service" };
+  }
   if (node === "") return undefined;
   if (slot === undefined) return { id: joined(cluster, node), name: node, type: "Node" };
   return { id: joined(cluster, node, String(slot)), name: `${node} GPU ${slot}`, type: "GPU" };
@@ -29,15 +36,23 @@ export interface AllocatedResource {
 
 /**
  * Returns the holder, regardless of the payer: a pod by its UID or a job by its name, because names of pods repeat. For spread costs, a
- * team's markup and the payment of a pool's owner, it is the team. Undefined for costs that are allocated to nobody.
+ * team's markup and the payment of a pool's owner, it is the team. In a file of services, it is the tenant or, without a gateway, the
+ * model. Undefined for costs that are allocated to nobody.
  */
 export function allocatedTo(part: Part): AllocatedResource | undefined {
-  const { origin, holder, namespace, pod, team } = part;
+  const { origin, work, holder, namespace, pod, team } = part;
+  if (work !== undefined) return receiverOf(work);
   if (holder !== "") {
     const name = pod === "" ? holder : namespace === "" ? pod : `${namespace}/${pod}`;
     return { id: `pod:${joined(origin.cluster, holder)}`, name };
   }
   return isTeams(part) ? { id: `team:${joined(team)}`, name: team } : undefined;
+}
+
+function receiverOf({ model, tenant, phase }: ServedWork): AllocatedResource | undefined {
+  if (!isBusy(phase) || tenant === UNATTRIBUTED) return undefined;
+  if (tenant !== "") return { id: `tenant:${joined(tenant)}`, name: tenant };
+  return model === "" ? undefined : { id: `model:${joined(model)}`, name: model };
 }
 
 /** The priced thing, with its entry in the price book. */
@@ -57,7 +72,11 @@ const METERS: Readonly<Record<Exclude<FocusSubject, "adjustment">, string>> = {
 export function skuOf(part: Pick<Part, "origin" | "state">): Sku | undefined {
   const subject = subjectOf(part);
   if (subject === "adjustment") return undefined;
-  const { gpuModel, instanceType, price } = part.origin;
+  const { service, gpuModel, instanceType, price } = part.origin;
+  if (service !== undefined) {
+    const id = joined("service", gpuModel);
+    return { id, meter: "GPU time of inference services", priceId: `${id}/mean of the day` };
+  }
   const id = joined(subject, gpuModel, instanceType);
   return { id, meter: METERS[subject], priceId: `${id}/${price}` };
 }

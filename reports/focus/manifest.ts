@@ -1,7 +1,8 @@
 import { amountOf, formatAmount, lastUnits, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import type { SplitRule } from "../../domain/serving/split-rule.ts";
 import type { Filter, ReportKind } from "../question/question.ts";
 import type { CheckOutcome } from "./check/check.ts";
-import { FOCUS_COLUMNS } from "./columns.ts";
+import type { FocusColumn } from "./columns.ts";
 import type { UnpricedTeam } from "./plan.ts";
 import type { FocusCells } from "./rows.ts";
 
@@ -12,6 +13,8 @@ export const FOCUS_VERSION = "1.3";
 export interface FocusManifest {
   readonly focusVersion: typeof FOCUS_VERSION;
   readonly policy: string;
+  /** The rule of the split, in a file of services. */
+  readonly rule?: SplitRule;
   readonly kind: ReportKind;
   /** Times in ISO 8601; the end is exclusive. */
   readonly from: string;
@@ -49,9 +52,9 @@ export interface Tally {
   readonly sums: FocusManifest["sums"];
 }
 
-/** Creates an empty tally. */
-export function createTally(): Tally {
-  const indexes = SUMMED.map((name) => FOCUS_COLUMNS.findIndex((column) => column.name === name));
+/** Creates an empty tally of a file with some columns. */
+export function createTally(columns: readonly FocusColumn[]): Tally {
+  const indexes = SUMMED.map((name) => columns.findIndex((column) => column.name === name));
   const sums: Amount<Quantity>[] = SUMMED.map(() => lastUnits(0n));
   let count = 0;
   return {

@@ -1,6 +1,6 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { arrowOf, parquetOf } from "../format/parquet.ts";
-import { FOCUS_COLUMNS, type FocusKind } from "./columns.ts";
+import type { FocusColumn, FocusKind } from "./columns.ts";
 import type { FocusCells } from "./rows.ts";
 
 /** The number of rows that the store gets at once. */
@@ -17,16 +17,18 @@ const TYPES: Readonly<Record<FocusKind, string>> = {
 /** Returns rows as Parquet, with decimals and times. The store makes the columns. Fails with a `StoreError`. */
 export function focusParquet(
   store: StoreClient,
+  columns: readonly FocusColumn[],
   rows: AsyncIterable<readonly FocusCells[]>,
 ): AsyncIterable<Uint8Array> {
-  return parquetOf(portions(store, rows));
+  return parquetOf(portions(store, columns, rows));
 }
 
 async function* portions(
   store: StoreClient,
+  written: readonly FocusColumn[],
   rows: AsyncIterable<readonly FocusCells[]>,
 ): AsyncGenerator<AsyncIterable<Uint8Array>> {
-  const columns = FOCUS_COLUMNS.map(({ name, kind }) => ({ name, type: TYPES[kind] }));
+  const columns = written.map(({ name, kind }) => ({ name, type: TYPES[kind] }));
   const arrow = (some: readonly FocusCells[]): AsyncIterable<Uint8Array> =>
     arrowOf(
       store,

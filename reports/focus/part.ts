@@ -3,10 +3,14 @@ import type { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../domain/charge/
 import type { Carbon, GpuHours, Money } from "../../domain/exact/units.ts";
 import type { Dimension } from "../../domain/owner/owner.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
+import type { ServingCounts, ServingLine } from "../../domain/serving/line.ts";
+import type { ServiceName } from "../../domain/serving/service.ts";
+import type { SplitRule } from "../../domain/serving/split-rule.ts";
 
 /**
- * A cost that is split among payers: a GPU on a UTC day at one price, a node's cost beside its GPUs, or a cost of no node. It contains
- * everything that FOCUS requires to be equal in the parts of an origin.
+ * A cost that is split among payers: a GPU on a UTC day at one price, a node's cost beside its GPUs, or a cost of no node; in a file of
+ * services, an inference service on a UTC day on one model of GPU. It contains everything that FOCUS requires to be equal in the parts of
+ * an origin.
  */
 export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[number], string>> {
   /** The first moment of the month in which the origin is booked, milliseconds since the epoch. */
@@ -16,7 +20,9 @@ export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[numb
   readonly from: number;
   readonly until: number;
   readonly cluster: string;
-  /** Empty for a cost of no node. */
+  /** Undefined in a file of charges. */
+  readonly service: Omit<ServiceName, "cluster"> | undefined;
+  /** Empty for a cost of no node, and for a service. */
   readonly node: string;
   /** The GPU's index; undefined for a cost of a whole node or of no node. */
   readonly slot: number | undefined;
@@ -26,9 +32,19 @@ export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[numb
   readonly pricedSince: number;
 }
 
+/** The work of an inference service that a part of its cost paid for. */
+export interface ServedWork extends Pick<ServingLine, "model" | "adapter" | "tenant" | "phase" | "basis"> {
+  readonly rule: SplitRule;
+  readonly counts: ServingCounts;
+  /** The cost that cached tokens would have added. */
+  readonly saved: Money;
+}
+
 /** The sum of an origin's lines that are equal in every column of a row: one row of the file. */
 export interface Part extends Readonly<Record<(typeof HOLDER_DIMENSIONS)[number] | Dimension, string>> {
   readonly origin: Origin;
+  /** Undefined in a file of charges. */
+  readonly work: ServedWork | undefined;
   /** True if the question asks for the part. Otherwise it only completes the origin of another part. */
   readonly isAskedFor: boolean;
   readonly state: ChargeState;

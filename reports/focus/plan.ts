@@ -32,6 +32,11 @@ export interface UnpricedTeam {
   readonly gpuHours: string;
 }
 
+/** Returns the number of lines without a price. */
+export function unpricedLines(teams: readonly UnpricedTeam[]): number {
+  return teams.reduce((count, { lines }) => count + lines, 0);
+}
+
 /** Some nodes of a cluster on a UTC day. The empty name is for costs of no node. */
 export interface NodesOfDay {
   /** The beginning of the day, milliseconds since the epoch. */

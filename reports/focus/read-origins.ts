@@ -5,6 +5,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { CHARGE_COLUMNS, type ChargeColumn } from "../../runtime/store/schema/charges.ts";
 import { OF_RUNS } from "../lines/fixed.ts";
 import { sqlOf } from "../question/question.ts";
+import { byOrigin } from "./by-origin.ts";
 import type { Origin, Part } from "./part.ts";
 import { DAY_SQL, ofDay, portionsOf, type FocusPlan, type NodesOfDay } from "./plan.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
@@ -107,20 +108,9 @@ async function* originsIn(
         AND ${OF_RUNS} AND ${all.where} AND effective_cost IS NOT NULL)
     GROUP BY ALL ORDER BY ${[...new Set([...ORIGIN_NAMES, ...PART_NAMES])].join(", ")}`;
   const parameters = { ...asked.parameters, ...ofDay(day).parameters, runs: fixed.runs, cluster, nodes };
-  let parts: Part[] = [];
-  let key = "";
-  const isWanted = (): boolean => parts.some(({ isAskedFor }) => isAskedFor);
-  for await (const rows of store.stream<PartRow>(select, parameters))
-    for (const row of rows) {
-      const own = JSON.stringify(ORIGIN_NAMES.map((name) => row[name as keyof PartRow]));
-      if (own !== key) {
-        if (isWanted()) yield parts as [Part];
-        parts = [];
-        key = own;
-      }
-      parts.push(partOf(row, parts[0]?.origin ?? originOf(row, question)));
-    }
-  if (isWanted()) yield parts as [Part];
+  yield* byOrigin(store.stream<PartRow>(select, parameters), ORIGIN_NAMES, (row, origin) =>
+    partOf(row, origin ?? originOf(row, question)),
+  );
 }
 
 /**
@@ -134,6 +124,7 @@ function originOf(row: PartRow, { kind, span }: FocusPlan["question"]): Origin {
     isCorrection: Boolean(row.correction),
     from: isShowback ? Math.max(row.day, span.from) : row.day,
     until: isShowback && row.end === row.day + DAY_MILLIS ? Math.min(row.end, span.until) : row.end,
+    service: undefined,
     slot: row.gpu ?? undefined,
     pricedSince: row.since,
   };
@@ -144,6 +135,7 @@ function partOf(row: PartRow, origin: Origin): Part {
   return {
     ...textsOf(row, PART_TEXTS),
     origin,
+    work: undefined,
     isAskedFor: Boolean(row.asked),
     state: state as ChargeState,
     payer: payer as Payer,

@@ -1,18 +1,22 @@
 import { sum } from "../../domain/exact/units.ts";
 import type { Part } from "./part.ts";
-import { FOCUS_COLUMNS, type FocusSetting, type PricedPart } from "./columns.ts";
+import type { FocusColumn, FocusSetting, PricedPart } from "./columns.ts";
 import { measureOf } from "./measure.ts";
 import { ratiosOf } from "./ratio.ts";
 import { ownPrices, partPrices, type Priced, type UnitPrices } from "./unit-price.ts";
 
-/** A row as written: a text or null for each of {@link FOCUS_COLUMNS}. */
+/** A row as written: a text or null for each column. */
 export type FocusCells = readonly (string | null)[];
 
 /** Returns the rows of an origin: its requested parts, with the ratios and unit prices of the whole origin. */
-export function rowsOf(parts: readonly [Part, ...Part[]], setting: FocusSetting): readonly FocusCells[] {
+export function rowsOf(
+  parts: readonly [Part, ...Part[]],
+  columns: readonly FocusColumn[],
+  setting: FocusSetting,
+): readonly FocusCells[] {
   return pricedParts(parts)
     .filter(({ part }) => part.isAskedFor)
-    .map((row) => FOCUS_COLUMNS.map((column) => column.of(row, setting)));
+    .map((row) => columns.map((column) => column.of(row, setting)));
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ServiceName } from "../../domain/serving/service.ts";
 import type { Origin, Part } from "./part.ts";
 import { allocatedTo } from "./identity.ts";
 
@@ -6,18 +7,30 @@ const PREFIX = "gpu-ledger/";
 
 type Tags = Readonly<Record<string, string>>;
 
-/** Returns the location and the kind of an origin. Empty names are left out. */
-export function tagsOf({ cluster, node, pool, gpuModel, layout, capacityType }: Origin): Tags {
-  return prefixed({ cluster, node, pool, "gpu-model": gpuModel, layout, "capacity-type": capacityType });
+/** Returns the location and the kind of an origin, or the service. Empty names are left out. */
+export function tagsOf({ cluster, service, node, pool, gpuModel, layout, capacityType }: Origin): Tags {
+  return prefixed({
+    cluster,
+    ...(service === undefined ? {} : workloadTags(service)),
+    node,
+    pool,
+    "gpu-model": gpuModel,
+    layout,
+    "capacity-type": capacityType,
+  });
 }
 
-/** Returns the holder and the payer of a part; undefined if it was allocated to nobody. The keys are never keys of {@link tagsOf}. */
+/**
+ * Returns the holder or the work of a part, and the payer; undefined if it was allocated to nobody. The keys are never keys of
+ * {@link tagsOf}.
+ */
 export function allocatedTagsOf(part: Part): Tags | undefined {
   if (allocatedTo(part) === undefined) return undefined;
+  const { work } = part;
   const ours = prefixed({
-    namespace: part.namespace,
-    workload: part.workload,
-    "workload-kind": part.workloadKind,
+    ...(work === undefined
+      ? workloadTags(part)
+      : { model: work.model, adapter: work.adapter, tenant: work.tenant, phase: work.phase }),
     "workload-type": part.type,
     queue: part.queue,
     "priority-class": part.priorityClass,
@@ -28,6 +41,10 @@ export function allocatedTagsOf(part: Part): Tags | undefined {
   });
   const labels = Object.entries(part.labels).filter(([name]) => !name.startsWith(PREFIX));
   return { ...Object.fromEntries(labels), ...ours };
+}
+
+function workloadTags({ namespace, workloadKind, workload }: Omit<ServiceName, "cluster">): Tags {
+  return { namespace, workload, "workload-kind": workloadKind };
 }
 
 function prefixed(names: Tags): Tags {

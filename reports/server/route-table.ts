@@ -65,6 +65,7 @@ const REPORTS = {
   "GET /api/v1/practices": "viewer",
   "GET /api/v1/serving": "viewer",
   "GET /api/v1/serving/explain": "viewer",
+  "GET /api/v1/serving/focus": "viewer",
   "GET /api/v1/training/runs": "viewer",
   "GET /api/v1/training/run": "viewer",
   "GET /api/v1/training/incidents": "viewer",

@@ -89,6 +89,7 @@ const VALID = [
   "/api/v1/explain?line=default/gpu-a/1@2026-03-31T22:30:00Z",
   `/api/v1/allocations?${MARCH}&where=node%3Dgpu-a&limit=10`,
   `/api/v1/owners?${MARCH}`,
+  `/api/v1/serving/focus?${MARCH}&where=model%3Dqwen&rule=gpu-time&format=csv&check=true`,
   `/api/v1/serving/explain?${MARCH}&where=team%3Dnlp`,
   `/api/v1/serving?${MARCH}&by=model,tenant,phase&where=team%3Dnlp&rule=gpu-time&limit=2`,
   `/training?${MARCH}&team=vision`,

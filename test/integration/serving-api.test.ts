@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
@@ -7,6 +10,7 @@ import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import type { z } from "zod";
 import { servingExplanationSchema, servingSchema } from "../../reports/api/serving.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
+import type { FocusManifest } from "../../reports/focus/manifest.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
@@ -106,6 +110,63 @@ describe("the cost of serving", () => {
       "default,gpu-time,m,decode",
       "default,gpu-time,m,prefill",
     ]);
+  });
+
+  test("is exported as FOCUS that follows all rules and sums to the charges, by command and by API", async () => {
+    const out = join(folder.path, "services.csv");
+    const made = await folder.call(["serving", SPAN, "--format", "focus", "--check", "--out", out, "--config", config]);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const text = readFileSync(out, "utf8");
+    const rows = parse<Readonly<Record<string, string>>>(text, { columns: true, record_delimiter: "\r\n" });
+    const name = "chat/llm";
+    expect(
+      rows.map((row) => [row["x_Phase"], row["AllocatedResourceName"], row["EffectiveCost"], row["x_GpuHours"]]),
+    ).toEqual([
+      ["decode", "t0", "0.9", "0.25"],
+      ["decode", "t1", "1.35", "0.375"],
+      ["decode", "", "0.45", "0.125"],
+      ["idle", "", "3.6", "1"],
+      ["prefill", "t0", "0.3", "0.083333333"],
+      ["prefill", "t1", "0.45", "0.125"],
+      ["prefill", "", "0.15", "0.041666667"],
+    ]);
+    expect(rows[0]).toMatchObject({
+      AllocatedMethodId: "default/gpu-time",
+      AllocatedResourceId: "tenant:t0",
+      AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":0.125,"UsageUnit":"GPU-Hours","UsageQuantity":0.25}]}',
+      AllocatedTags:
+        '{"gpu-ledger/model":"m","gpu-ledger/tenant":"t0","gpu-ledger/phase":"decode","gpu-ledger/team":"chat"}',
+      ChargeDescription: "inference, decode",
+      ContractedUnitPrice: "3.6",
+      ResourceId: "service:default/chat/Deployment/llm",
+      ResourceName: name,
+      ResourceType: "Inference service",
+      SubAccountId: "chat",
+      Tags: '{"gpu-ledger/cluster":"default","gpu-ledger/namespace":"chat","gpu-ledger/workload":"llm","gpu-ledger/workload-kind":"Deployment","gpu-ledger/gpu-model":"NVIDIA-A100-SXM4-40GB"}',
+      x_Basis: "time",
+      x_GeneratedTokens: "4000",
+      x_Model: "m",
+      x_Rule: "gpu-time",
+      x_Tenant: "t0",
+    });
+    const manifest = JSON.parse(readFileSync(`${out}.manifest.json`, "utf8")) as FocusManifest;
+    expect(manifest).toMatchObject({ rule: "gpu-time", rows: 7, check: { isPassed: true } });
+    // The same pods in the file of charges.
+    const charged = await server.get(`/api/v1/focus?span=${SPAN}&where=workload%3Dllm&format=manifest`);
+    const { EffectiveCost, x_GpuHours } = charged.json<FocusManifest>().sums;
+    expect(manifest.sums).toMatchObject({ EffectiveCost, x_GpuHours });
+    expect([EffectiveCost, x_GpuHours]).toEqual(["7.2", "2"]);
+
+    const path = `/api/v1/serving/focus?span=${SPAN}&check=true`;
+    expect((await server.get(path)).body).toBe(text);
+    expect((await server.get(`${path}&format=manifest`)).json()).toEqual(manifest);
+    const some = await server.get(`${path}&where=tenant%3Dt1&format=manifest`);
+    expect(some.json()).toMatchObject({ rows: 2, sums: { EffectiveCost: "1.8" }, check: { isPassed: true } });
+    expect((await server.get(`${path}&format=manifest`, VISION)).json()).toMatchObject({ rows: 0 });
+    const rule = await server.get(`${path}&rule=flops`);
+    expect([rule.statusCode, rule.body]).toEqual([400, expect.stringContaining("a rule of serving.rules: gpu-time")]);
+    const table = await folder.call(["serving", SPAN, "--check", "--config", config]);
+    expect(table).toMatchObject({ code: 2, stderr: expect.stringContaining("--check needs --format focus") as string });
   });
 
   test("is shown only to those who see the team", async () => {

@@ -20,6 +20,7 @@ export const GPU: Origin = {
   from: Date.UTC(2026, 2, 2),
   until: Date.UTC(2026, 2, 3),
   cluster: "prod",
+  service: undefined,
   node: "gpu-a",
   slot: 0,
   gpuModel: "NVIDIA-L4",
@@ -38,6 +39,7 @@ export function partOf(given: Partial<Part> = {}): Part {
   const cost = lastUnits<"currency">(54_000_000_000n);
   return {
     origin: GPU,
+    work: undefined,
     isAskedFor: true,
     state: "active",
     because: "",
@@ -77,7 +79,7 @@ export function freePart(given: Partial<Part> = {}): Part {
 
 /** The rows of an origin's parts, by column name. */
 export function writtenRows(parts: readonly [Part, ...Part[]], setting: FocusSetting = SETTING): readonly WrittenRow[] {
-  return rowsOf(parts, setting).map((cells) =>
+  return rowsOf(parts, FOCUS_COLUMNS, setting).map((cells) =>
     Object.fromEntries(FOCUS_COLUMNS.map(({ name }, place) => [name, cells[place]!])),
   );
 }

@@ -1,3 +1,5 @@
+import { isBusy, type Phase } from "../../../domain/serving/split-rule.ts";
+import { UNATTRIBUTED } from "../../../domain/serving/tenants.ts";
 import type { RowRule, WrittenRow } from "./rule.ts";
 import { decimalIn, pairsIn } from "./values.ts";
 
@@ -124,11 +126,13 @@ export const ROW_RULES: readonly RowRule[] = [
   },
   {
     id: "allocated-to",
-    columns: ["AllocatedResourceId", "x_Payer", "x_Attribution"],
-    text: "a cost without a holder and without a paying team has no allocated resource; all other costs have one",
+    columns: ["AllocatedResourceId", "x_Payer", "x_Attribution", "x_Phase", "x_Model", "x_Tenant"],
+    text: "a cost without a holder and without a paying team, and a service's time without work or with unknown tenants, has no allocated resource; all other costs have one",
     brokenIn: (row) => {
       if (isNull(row, "x_Payer")) return undefined;
-      const isSomebodys = ["holder", "owner"].includes(row["x_Payer"]!) || !isNull(row, "x_Attribution");
+      const isSomebodys = isNull(row, "x_Phase")
+        ? ["holder", "owner"].includes(row["x_Payer"]!) || !isNull(row, "x_Attribution")
+        : isBusy(row["x_Phase"] as Phase) && ![null, UNATTRIBUTED].includes(row["x_Tenant"] ?? row["x_Model"] ?? null);
       return isSomebodys === isNull(row, "AllocatedResourceId") ? "AllocatedResourceId" : undefined;
     },
   },

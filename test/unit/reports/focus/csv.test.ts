@@ -29,8 +29,8 @@ async function* of(...items: readonly (readonly FocusCells[])[]) {
 
 describe("a FOCUS file in CSV", () => {
   it.each(HOSTILE.map((name) => ({ name })))("returns a name unchanged: $name", async ({ name }) => {
-    const rows = rowsOf([partOf({ team: name, pod: name, labels: { [name]: name } })], SETTING);
-    const lines = await all(readFocusCsv(focusCsv(of(rows))));
+    const rows = rowsOf([partOf({ team: name, pod: name, labels: { [name]: name } })], FOCUS_COLUMNS, SETTING);
+    const lines = await all(readFocusCsv(focusCsv(FOCUS_COLUMNS, of(rows))));
     expect(lines).toEqual([FOCUS_COLUMNS.map((column) => column.name), ...rows]);
     expect(lines[1]).toContain(name);
   });
@@ -46,7 +46,7 @@ describe("a FOCUS file in CSV", () => {
   });
 
   it("has a header without rows", async () => {
-    const lines = await all(readFocusCsv(focusCsv(of())));
+    const lines = await all(readFocusCsv(focusCsv(FOCUS_COLUMNS, of())));
     expect(lines).toEqual([FOCUS_COLUMNS.map((column) => column.name)]);
   });
 });
