@@ -10,6 +10,7 @@ import { faultRules, remapRules, slowFaultRules, throttleRules } from "./recordi
 import { fleetRules } from "./recording/fleet.ts";
 import { holderRules, processRules, shareRules } from "./recording/holders.ts";
 import { hourRules, longRules } from "./recording/windows.ts";
+import { serviceRules } from "./recording/services.ts";
 import { costRules, evennessRules, OWNER_LABELS, workloadRules } from "./recording/workloads.ts";
 import { xidRules } from "./recording/xids.ts";
 import { keysOf } from "./series/keys.ts";
@@ -50,6 +51,7 @@ function recordingGroups(options: AlertOptions, group: MakeGroup): readonly Rule
     group("slow-faults", fourMinutes, slowFaultRules(options)),
     group("workloads", twoMinutes, [...workloadRules(options), ...evennessRules(options)]),
     group("costs", fourMinutes, costRules(options)),
+    group("services", fourMinutes, serviceRules(options)),
     group("hours", twoMinutes, hourRules(options)),
     group("fleet", minute, fleetRules(options)),
     group("days", fourMinutes, [...remapRules(options), ...longRules(options)]),

@@ -44,6 +44,12 @@ export function ownNodes(options: AlertOptions, name: string): string {
   return `${series}\n  or\n  ${withoutCluster(options, series)} and ${on(node)} node:gpus:count{${cluster}=""}`;
 }
 
+/** Returns a series of the leading processor about inference services. */
+export function ownServices(options: AlertOptions, name: string): string {
+  const last = `last_over_time(${select(name, options.selectors.ledger)}${REMEMBERED})`;
+  return ownCluster(options, relabel(last, "namespace", "exported_namespace"));
+}
+
 /** Returns the cluster of a processor's series, even if Prometheus has set its own cluster label on the target. */
 function ownCluster(options: AlertOptions, series: string): string {
   const { cluster } = keysOf(options);

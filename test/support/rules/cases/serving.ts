@@ -63,7 +63,7 @@ export const SERVING_CASES: readonly RuleCase[] = [
     ],
     expect: [
       ...silent("ServiceIdle", "4h"),
-      ...silent("ServiceIdle", "6h35m"),
+      ...silent("ServiceIdle", "6h25m"),
       ...fires(
         "ServiceIdle",
         service(
