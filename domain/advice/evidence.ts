@@ -46,6 +46,18 @@ export interface PodEvidence {
    * {@link NOT_HELD} if the pod held nothing.
    */
   readonly hourPeaks: readonly number[];
+  /** The demand on the pod's engines; absent if their pages do not have it. */
+  readonly engine?: EngineEvidence;
+}
+
+/** The demand on the inference engines of a pod, from their pages. */
+export interface EngineEvidence {
+  /** The highest demand over five minutes in each hour of the window, in parts per million of the pod; {@link NO_SAMPLE} or {@link NOT_HELD}. */
+  readonly hourDemands: readonly number[];
+  /** The most running requests over five minutes in each hour; 0 without a sample. */
+  readonly hourRequests: readonly number[];
+  /** The most requests that ran while another one waited; 0 if none has waited. */
+  readonly limit: number;
 }
 
 /** The peak of an hour without a sample. */

@@ -1,6 +1,7 @@
 import { HOUR_MILLIS } from "../../time.ts";
+import type { Figure } from "../card.ts";
 import { doubtsOf } from "../doubts.ts";
-import { NOT_HELD, type PodEvidence } from "../evidence.ts";
+import { NO_SAMPLE, NOT_HELD, type PodEvidence } from "../evidence.ts";
 import { scaleCommand } from "../remedies.ts";
 import { percent, subjectOf, whereOf, type RuleContext, type WorkloadRule } from "../rule.ts";
 
@@ -10,13 +11,15 @@ const TARGET = 0.7;
 
 /**
  * Finds inference services with more replicas than their demand needs in any hour. The demand of an hour is the sum of its pods' peaks of five
- * minutes, so it is too high rather than too low: the pods' peaks need not be at the same time.
+ * minutes, so it is too high rather than too low: the pods' peaks need not be at the same time. It comes from the engines' pages if all pods
+ * have one, and otherwise from the activity of the GPUs, which is high with few requests, too.
  */
 export const fewerReplicas: WorkloadRule = (workload, context) => {
   const { pods, type, firstAt, lastAt } = workload;
   const { window, minReplicas } = context;
   if (type !== "inference" || lastAt < window.until || firstAt > window.from) return [];
-  const ofHours = workload.hours.map((_, hour) => demandOf(pods, hour));
+  const measure = engineMeasure(pods) ?? ACTIVITY;
+  const ofHours = workload.hours.map((_, hour) => demandOf(pods, hour, measure));
   if (ofHours.some(({ running }) => running <= minReplicas)) return [];
   if (ofHours.some(({ isKnown }) => !isKnown)) return "coverage";
   if (ofHours.every(({ replicas }) => replicas < 0.01)) return [];
@@ -34,11 +37,13 @@ export const fewerReplicas: WorkloadRule = (workload, context) => {
       changes: [{ release: { ...whereOf(workload), pod: released } }],
       figures: [
         { name: "Replicas", value: `at least ${running} in each hour` },
-        { name: "Highest demand in an hour", value: `${peak.toFixed(2)} replicas at full activity` },
+        { name: "Demand by", value: measure.name },
+        { name: "Highest demand in an hour", value: `${peak.toFixed(2)} full replicas` },
         {
           name: "Needed",
-          value: `${needed}, each at most ${percent(TARGET)} active, with ${percent(context.headroom)} of headroom`,
+          value: `${needed}, each at most ${percent(TARGET)} full, with ${percent(context.headroom)} of headroom`,
         },
+        ...measure.figures,
         { name: "Never fewer than", value: String(minReplicas) },
       ],
       remedy: {
@@ -46,20 +51,61 @@ export const fewerReplicas: WorkloadRule = (workload, context) => {
         lines: scale ?? ["spec:", `  replicas: ${needed}`].join("\n"),
       },
       risks: [
-        "Activity is not the whole demand: check the queue and the time to the first token after the change.",
+        measure.risk,
         "The released replicas' work moves to the others. Under a policy by usage that work keeps its cost.",
       ],
-      doubts: doubtsOf(workload, context),
+      doubts: [...doubtsOf(workload, context), ...measure.doubts],
     },
   ];
 };
 
-/** Returns the demand of an hour in replicas at full activity, and the running pods. Unknown if a pod has no sample. */
+/** The source of a demand, with what it means for a card. */
+interface Measure {
+  readonly name: string;
+  /** Returns the demand on a pod in an hour, in parts per million of the pod; `NO_SAMPLE` or `NOT_HELD`. */
+  readonly of: (pod: PodEvidence, hour: number) => number | undefined;
+  readonly figures: readonly Figure[];
+  readonly risk: string;
+  readonly doubts: readonly string[];
+}
+
+const ACTIVITY: Measure = {
+  name: "activity of the GPUs",
+  of: ({ hourPeaks }, hour) => hourPeaks[hour],
+  figures: [],
+  risk: "Activity is not the whole demand: check the queue and the time to the first token after the change.",
+  doubts: [],
+};
+
+/** Returns the demand by the pages of engines; undefined if an hour of a pod has none. */
+function engineMeasure(pods: readonly PodEvidence[]): Measure | undefined {
+  const isComplete = pods.every(({ engine }) => engine !== undefined && !engine.hourDemands.includes(NO_SAMPLE));
+  if (!isComplete) return undefined;
+  const limit = Math.max(...pods.map(({ engine }) => engine!.limit));
+  const requests = Math.max(...pods.flatMap(({ engine }) => engine!.hourRequests));
+  return {
+    name: "pages of the engines: key-value cache, prefill, queue",
+    of({ engine }, hour) {
+      const demand = engine!.hourDemands[hour];
+      if (demand === undefined || demand < 0 || limit === 0) return demand;
+      return Math.max(demand, Math.min(PPM, (engine!.hourRequests[hour]! / limit) * PPM));
+    },
+    figures: [
+      { name: "Most requests at a time in a replica", value: requests.toFixed(1) },
+      { name: "Limit of a replica", value: limit === 0 ? "unknown: no request waited" : `${limit} requests` },
+    ],
+    risk: "The batches of the other replicas grow: check the time to the first token and between tokens after the change.",
+    doubts: limit === 0 ? ["No request has waited, so the limit of requests in a replica is not known."] : [],
+  };
+}
+
+/** Returns the demand of an hour in full replicas, and the running pods. Unknown if a pod has no sample. */
 function demandOf(
   pods: readonly PodEvidence[],
   hour: number,
+  { of }: Measure,
 ): { readonly replicas: number; readonly running: number; readonly isKnown: boolean } {
-  const peaks = pods.flatMap(({ hourPeaks }) => (hourPeaks[hour] === undefined ? [] : [hourPeaks[hour]!]));
+  const peaks = pods.flatMap((pod) => of(pod, hour) ?? []);
   const running = peaks.filter((peak) => peak !== NOT_HELD);
   return {
     replicas: running.reduce((sum, peak) => sum + Math.max(0, peak), 0) / PPM,

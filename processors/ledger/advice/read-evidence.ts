@@ -22,6 +22,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { subjectOf } from "../charge/charge-node.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { deviceKey, podKey, readDeviceStats, readHourPeaks } from "./device-stats.ts";
+import { readEngineDemand, type EngineDemand } from "./engine-demand.ts";
 import { byKey, createNodeSums } from "./node-groups.ts";
 
 /** The evidence of a cluster in a window. */
@@ -73,11 +74,17 @@ export async function readEvidence(
   ]);
   const serving = [...workloads.values()].filter(({ holder }) => holder.type === "inference");
   const namespaces = [...new Set(serving.map(({ holder }) => holder.namespace))].toSorted();
-  const peaks = namespaces.length === 0 ? new Map() : await readHourPeaks(store, cluster, window, namespaces);
+  const [peaks, demands] =
+    namespaces.length === 0
+      ? [new Map(), new Map()]
+      : await Promise.all([
+          readHourPeaks(store, cluster, window, namespaces),
+          readEngineDemand(store, cluster, window, namespaces),
+        ]);
   return {
     workloads: [...workloads]
       .toSorted(byKey)
-      .map(([, sums]) => evidenceOf(cluster, sums, { window, owners, stats, peaks })),
+      .map(([, sums]) => evidenceOf(cluster, sums, { window, owners, stats, peaks, demands })),
     groups: nodes.groups(owners),
     hours: nodes.hours,
     shapes: nodes.shapes(),
@@ -192,6 +199,7 @@ interface Known {
   readonly owners: OwnerRules;
   readonly stats: ReadonlyMap<string, DeviceStats>;
   readonly peaks: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  readonly demands: ReadonlyMap<string, EngineDemand>;
 }
 
 function evidenceOf(cluster: string, sums: WorkloadSums, known: Known): WorkloadEvidence {
@@ -222,10 +230,12 @@ function podOf(
   name: string,
   { devices, hours: held, firstAt, lastAt }: PodSums,
   { namespace }: UsageHolder,
-  { stats, peaks }: Known,
+  { stats, peaks, demands }: Known,
   hours: number,
 ): PodEvidence {
   const ofPod = peaks.get(podKey(namespace, name));
+  const demand = demands.get(podKey(namespace, name));
+  const hourly = <Of>(of: (hour: number) => Of): readonly Of[] => Array.from({ length: hours }, (_, hour) => of(hour));
   return {
     name,
     firstAt,
@@ -236,8 +246,15 @@ function podOf(
       return found === undefined ? device : { ...device, stats: found };
     }),
     hourPeaks:
-      ofPod === undefined
-        ? []
-        : Array.from({ length: hours }, (_, hour) => (held.has(hour) ? (ofPod.get(hour) ?? NO_SAMPLE) : NOT_HELD)),
+      ofPod === undefined ? [] : hourly((hour) => (held.has(hour) ? (ofPod.get(hour) ?? NO_SAMPLE) : NOT_HELD)),
+    ...(demand === undefined
+      ? {}
+      : {
+          engine: {
+            hourDemands: hourly((hour) => (held.has(hour) ? (demand.hours.get(hour)?.ppm ?? NO_SAMPLE) : NOT_HELD)),
+            hourRequests: hourly((hour) => demand.hours.get(hour)?.running ?? 0),
+            limit: demand.limit,
+          },
+        }),
   };
 }
