@@ -41,6 +41,7 @@ const {
   promptGuard,
   rerankApi,
   imageTags,
+  chat235b,
   diarize,
   labelAssist,
   jupyterGus,
@@ -52,8 +53,16 @@ const changing = [undefined, undefined, undefined, undefined];
 export const BLUEPRINTS: readonly Blueprint[] = [
   blueprint(["h100", 8], h100, "dcgm-4.2", "training", { ...reserved, gang: "a", troubles: ["hot-gpu"] }),
   blueprint(["h100", 8], h100, "dcgm-4.4", "training", { ...reserved, gang: "a", troubles: ["gpu-falls-off"] }),
-  blueprint(["h100", 8], h100, "dcgm-4.8.3", "training", { ...reserved, gang: "b" }),
-  blueprint(["h100", 8], h100, "dcgm-4.9", "training", { ...reserved, gang: "b" }),
+  blueprint(["h100", 8], h100, "dcgm-4.8.3", "training", {
+    ...reserved,
+    gang: "b",
+    residents: [...changing, undefined, undefined, chat235b, chat235b],
+  }),
+  blueprint(["h100", 8], h100, "dcgm-4.9", "training", {
+    ...reserved,
+    gang: "b",
+    residents: [...changing, undefined, undefined, chat235b, chat235b],
+  }),
   blueprint(["a100", 8], a100, "dcgm-3.4.2", "training", {
     troubles: ["xid"],
     residents: [...changing, domainPretrain, domainPretrain, domainPretrain, domainPretrain],

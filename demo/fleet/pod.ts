@@ -12,12 +12,12 @@ export interface FleetPod {
   readonly team: string;
   readonly type: WorkloadType;
   readonly workload: {
-    readonly kind: "Job" | "PyTorchJob" | "Deployment" | "StatefulSet";
+    readonly kind: "Job" | "PyTorchJob" | "Deployment" | "LeaderWorkerSet" | "StatefulSet";
     readonly name: string;
     readonly uid: string;
   };
-  /** The pod's rank in a gang of several pods. */
-  readonly gang?: { readonly rank: number; readonly size: number };
+  /** The pod's rank in a gang of several pods, and the UID of the pod with rank 0. */
+  readonly gang?: { readonly rank: number; readonly size: number; readonly leader: string };
   readonly labels: Readonly<Record<string, string>>;
   /** The creation of a pod that waits for its node for hours; absent for all others. */
   readonly submittedMillis?: number;
@@ -58,7 +58,7 @@ export function trainingPod(
     team: team.name,
     type: "training",
     workload: { kind: isGang ? "PyTorchJob" : "Job", name, uid: uuidOf(key, 0) },
-    ...(isGang ? { gang: { rank, size } } : {}),
+    ...(isGang ? { gang: { rank, size, leader: uuidOf(key, 1) } } : {}),
     labels: { app: title, team: team.name },
     load,
     memoryRatio: 0.72 + 0.25 * roll(key, 2),

@@ -3,7 +3,7 @@ import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 import { steadyLoad } from "./habits.ts";
 import { hash, hashText, suffixOf, uuidOf } from "./hash.ts";
 import { NO_LOAD, type Load } from "./load.ts";
-import type { Slot } from "./node.ts";
+import type { FleetNode, Slot } from "./node.ts";
 import { deploymentUid, type FleetPod, type PodRun } from "./pod.ts";
 import { tenancyWithin, type Tenancy } from "./span.ts";
 import { TEAMS, type Team, type WorkloadType } from "./teams.ts";
@@ -23,7 +23,10 @@ export interface Resident {
   readonly tensorRatio: number;
   readonly dramRatio: number;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Absent for one run without an end. A gang runs again and again, and each of its pods waits for the next one. */
+  /**
+   * Absent for one run without an end. A gang runs again and again, and each of its pods waits for the next one. A gang of a service has one
+   * pod on each node of a group of nodes; all other gangs are on one node.
+   */
   readonly gang?: { readonly size: number; readonly everyMillis: number; readonly waitMillis: number };
 }
 
@@ -95,6 +98,11 @@ export const RESIDENTS = {
   rerankApi: resident(["nlp", "rerank-api"], "inference", 0.2, { memoryRatio: 0.42 }),
   // Two replicas are enough.
   imageTags: resident(["vision", "image-tags"], "inference", 0.16),
+  // A model on two nodes. Only the leader of the group has a page.
+  chat235b: resident(["nlp", "chat-235b"], "inference", 0.75, {
+    gpusOfPod: 2,
+    gang: { size: 2, everyMillis: 14 * DAY_MILLIS, waitMillis: 0 },
+  }),
   // Stop it at night: its users label images in the day.
   labelAssist: resident(["vision", "label-assist"], "inference", inHours(0.65, 7, 10)),
   // It can restart, so spot nodes will do.
@@ -110,7 +118,9 @@ export const RESIDENTS = {
 
 /** Returns the names of a team's services, residents included. */
 export function servicesOf({ name: team, services }: Pick<Team, "name" | "services">): readonly string[] {
-  const residents = Object.values(RESIDENTS).filter((each) => each.team === team && each.type === "inference");
+  const residents = Object.values<Resident>(RESIDENTS).filter(
+    (each) => each.team === team && each.type === "inference",
+  );
   return [...services, ...residents.map(({ name }) => name)];
 }
 
@@ -127,12 +137,14 @@ export function residencyOf(
 }
 
 /** Returns the resident's pod on a slot. */
-export function residentTenancy({ node }: Slot, { plan, pod, isUsed }: Residency, timeMillis: number): Tenancy {
+export function residentTenancy({ node }: Slot, { plan, pod: place, isUsed }: Residency, timeMillis: number): Tenancy {
   const [sinceMillis, endMillis] = FOREVER;
+  const isGroup = plan.type === "inference" && plan.gang !== undefined;
+  const pod = isGroup ? node.rank : place;
   const length = plan.gang?.everyMillis ?? endMillis - sinceMillis;
   const index = Math.floor((timeMillis - sinceMillis) / length);
   const fromMillis = sinceMillis + index * length;
-  const key = hash(hashText(node.key, plan.name), index);
+  const key = hash(hashText(isGroup ? node.group.key : node.key, plan.name), index);
   const span = { key, fromMillis, untilMillis: fromMillis + length };
   const run = {
     startMillis: fromMillis + PAUSE_MILLIS + pod * (plan.gang?.waitMillis ?? 0),
@@ -141,30 +153,33 @@ export function residentTenancy({ node }: Slot, { plan, pod, isUsed }: Residency
   return tenancyWithin(span, run, timeMillis, {
     load: () => (isUsed ? plan.load(hash(key, pod, 1)) : NO_LOAD),
     pod: () => ({
-      ...residentPod(plan, { node: node.name, ...run }, { seed: node.seed, key, pod }),
+      ...residentPod(plan, { node: node.name, ...run }, { node, key, pod }),
       ...(plan.gang === undefined ? {} : { submittedMillis: fromMillis + PAUSE_MILLIS / 2 }),
     }),
   });
 }
 
-const KINDS = { inference: "Deployment", notebook: "StatefulSet" } as const;
+const KINDS = { training: "Job", inference: "Deployment", notebook: "StatefulSet" } as const;
+const GANG_KINDS = { ...KINDS, training: "PyTorchJob", inference: "LeaderWorkerSet" } as const;
 
 function residentPod(
   plan: Resident,
   run: PodRun,
-  { seed, key, pod }: { readonly seed: number; readonly key: number; readonly pod: number },
+  { node, key, pod }: { readonly node: FleetNode; readonly key: number; readonly pod: number },
 ): FleetPod {
   const { name: app, team, type, gang, memoryRatio, tensorRatio, dramRatio } = plan;
   const podKey = hash(key, pod, 1);
   const own = `${app}-${suffixOf(key, 5)}`;
   const random = suffixOf(podKey, 5);
+  const group = `${app}-${suffixOf(node.group.key, 3)}`;
   const named = {
     Job: [`${own}-${random}`, "trainer", own, uuidOf(key, 0)],
     PyTorchJob: [`${own}-worker-${pod}`, "pytorch", own, uuidOf(key, 0)],
-    Deployment: [`${app}-${suffixOf(key, 9)}-${random}`, "server", app, deploymentUid(seed, team, app)],
+    Deployment: [`${app}-${suffixOf(key, 9)}-${random}`, "server", app, deploymentUid(node.seed, team, app)],
+    LeaderWorkerSet: [pod === 0 ? `${group}-0` : `${group}-0-${pod}`, "server", group, uuidOf(node.group.key, 2)],
     StatefulSet: [`${own}-0`, "notebook", own, uuidOf(key, 0)],
   } as const;
-  const kind = type === "training" ? (gang === undefined ? "Job" : "PyTorchJob") : KINDS[type];
+  const kind = (gang === undefined ? KINDS : GANG_KINDS)[type];
   const [name, container, workload, uid] = named[kind];
   return {
     ...run,
@@ -175,7 +190,7 @@ function residentPod(
     team,
     type,
     workload: { kind, name: workload, uid },
-    ...(gang === undefined ? {} : { gang: { rank: pod, size: gang.size } }),
+    ...(gang === undefined ? {} : { gang: { rank: pod, size: gang.size, leader: uuidOf(hash(key, 0, 1), 1) } }),
     labels: { app: type === "notebook" ? "jupyter" : app, team, ...plan.labels },
     load: plan.load(podKey),
     memoryRatio,

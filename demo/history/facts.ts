@@ -27,6 +27,7 @@ const GANG_RESOURCES: Readonly<Record<string, string>> = {
   Workload: "workloads.kueue.x-k8s.io",
   PodGroup: "podgroups.scheduling.volcano.sh",
   JobSet: "jobsets.jobset.x-k8s.io",
+  LeaderWorkerSet: "leaderworkersets.leaderworkerset.x-k8s.io",
 };
 
 /**
@@ -43,6 +44,8 @@ export async function* pastFacts(
     .filter(({ goneMillis }) => goneMillis <= untilMillis)
     .toSorted((a, b) => b.goneMillis - a.goneMillis);
   const owners = ownerObjects(fleet, lives, untilMillis);
+  // The leader of a group owns the others.
+  const leaders = lives.filter(({ pod }) => pod.gang?.leader === pod.uid);
   let messages: OutgoingMessage[] = [];
   const registries = createFactRegistries(
     fleet.cluster,
@@ -53,7 +56,7 @@ export async function* pastFacts(
   );
   const projector = createProjector({
     registries,
-    owners: ownersIn(owners),
+    owners: ownersIn([...owners, ...leaders.map((life) => podObject(life, life.startMillis, fleet.nodes.length))]),
     projection,
     onRemarks: () => {},
     signal: new AbortController().signal,

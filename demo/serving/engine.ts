@@ -43,13 +43,15 @@ const STEPS_PER_SECOND = 18;
 
 /** Returns the nodes of a fleet that can have engines. */
 export function engineNodes({ nodes }: Fleet): readonly FleetNode[] {
-  return nodes.filter(({ gpus }) => gpus.some(({ slots }) => slots.some(({ use }) => use === "inference")));
+  const canServe = ({ use, resident }: Slot): boolean => (resident?.plan.type ?? use) === "inference";
+  return nodes.filter(({ gpus }) => gpus.some(({ slots }) => slots.some(canServe)));
 }
 
-/** Returns the engines of a pod, one for each model of its service. */
+/** Returns the engines of a pod, one for each model of its service. The other pods of a group work for the engine of its leader. */
 export function enginesOf(life: PodLife): readonly Engine[] {
   const { pod, slots, node, uid } = life;
-  const models = pod.type === "inference" ? MODELS_OF_SERVICE.get(pod.labels["app"]!) : undefined;
+  const canServe = pod.type === "inference" && (pod.gang?.rank ?? 0) === 0;
+  const models = canServe ? MODELS_OF_SERVICE.get(pod.labels["app"]!) : undefined;
   return slots.flatMap((slot, index) => {
     const model = models?.[index];
     if (model === undefined) return [];

@@ -27,6 +27,7 @@ const model = (
  */
 export const MODELS_OF_SERVICE: ReadonlyMap<string, readonly ServedModel[]> = new Map([
   ["chat-70b", [model("llama-3.3-70b-instruct", [4, 1.2], [900, 0.42], 48)]],
+  ["chat-235b", [model("qwen3-235b-a22b-fp8", [3, 0.9], [1300, 0.35], 40)]],
   ["embeddings", [model("qwen3-embedding-8b", [30, 0], [240, 0], 16)]],
   ["prompt-guard", [model("llama-prompt-guard-2-86m", [120, 0], [180, 0.3], 8)]],
   ["rerank-api", [model("qwen3-reranker-4b", [45, 0], [1400, 0.15], 24)]],

@@ -120,13 +120,13 @@ function wholeLife(pod: FleetPod, node: FleetNode, slots: readonly Slot[]): PodL
 }
 
 /** Returns the time between a pod's binding and its start: images are pulled. The first of a gang is often bound long before. */
-function leadOf({ gang, submittedMillis }: FleetPod, key: number): number {
-  if (gang?.rank === 0 && submittedMillis === undefined) return 15 * MINUTE;
+function leadOf({ type, gang, submittedMillis }: FleetPod, key: number): number {
+  if (type === "training" && gang?.rank === 0 && submittedMillis === undefined) return 15 * MINUTE;
   return (8 + (hash(key, 3) % 32)) * SECOND;
 }
 
 function waitOf({ type, gang }: FleetPod, key: number): number {
-  if (gang !== undefined) return gang.rank === 0 ? 2 * MINUTE : 17 * MINUTE;
+  if (type === "training" && gang !== undefined) return gang.rank === 0 ? 2 * MINUTE : 17 * MINUTE;
   return type === "training" ? (3 + 600 * roll(key, 1)) * SECOND : 3 * SECOND;
 }
 

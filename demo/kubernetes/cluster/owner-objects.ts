@@ -1,11 +1,12 @@
 import type { Fleet } from "../../fleet/fleet.ts";
 import { deploymentUid } from "../../fleet/pod.ts";
-import { servicesOf } from "../../fleet/residents.ts";
-import { TEAMS } from "../../fleet/teams.ts";
+import { RESIDENTS, servicesOf } from "../../fleet/residents.ts";
+import { TEAMS, type Team } from "../../fleet/teams.ts";
 import type { KubernetesObject } from "../server/object.ts";
 import type { PodLife } from "./lives.ts";
 import { LONG_AGO } from "./namespaces.ts";
 import { ownersOf, referenceTo } from "./pod-owners.ts";
+import { condition } from "./pod-status.ts";
 import { timestamp } from "./times.ts";
 
 /** Returns the owners of the pods of these lives, each once, and the Deployments, which stay without pods. */
@@ -15,7 +16,7 @@ export function ownerObjects(fleet: Fleet, lives: readonly PodLife[], timeMillis
   for (const life of lives) {
     const owners = ownersOf(life);
     for (const [i, owner] of owners.entries()) {
-      if (objects.has(owner.uid)) continue;
+      if (objects.has(owner.uid) || owner.kind === "Pod") continue;
       const above = owners[i + 1];
       const isQueued = life.pod.type === "training" && life.pod.gang === undefined;
       objects.set(owner.uid, {
@@ -49,14 +50,21 @@ function specOf(kind: string, life: PodLife, timeMillis: number): Readonly<Recor
       return { spec: { suspend: isSuspended, replicatedJobs: [{ name: "main", replicas: 1 }] } };
     case "PyTorchJob":
       return { spec: { pytorchReplicaSpecs: { Worker: { replicas: size, restartPolicy: "OnFailure" } } } };
+    case "LeaderWorkerSet":
+      return {
+        spec: { replicas: 1, leaderWorkerTemplate: { size } },
+        status: { conditions: [condition("Available", true, life.startMillis)] },
+      };
     default:
       return { spec: { replicas: 1 } };
   }
 }
 
 function deployments({ seed }: Fleet): KubernetesObject[] {
+  const deployed = (team: Team): readonly string[] =>
+    servicesOf(team).filter((name) => name !== RESIDENTS.chat235b.name);
   return TEAMS.flatMap((team) =>
-    servicesOf(team).map((name) => ({
+    deployed(team).map((name) => ({
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: {

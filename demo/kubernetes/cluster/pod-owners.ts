@@ -33,6 +33,17 @@ export function ownersOf({ pod, node }: Pick<PodLife, "pod" | "node">): readonly
         { apiVersion: "apps/v1", kind, name, uid },
       ];
     }
+    case "LeaderWorkerSet": {
+      const setOf = (set: string): Owner => ({
+        apiVersion: "apps/v1",
+        kind: "StatefulSet",
+        name: set,
+        uid: madeUp(`statefulset/${set}`),
+      });
+      const leader = { apiVersion: "v1", kind: "Pod", name: `${name}-0`, uid: pod.gang!.leader };
+      const above = [setOf(name), { apiVersion: "leaderworkerset.x-k8s.io/v1", kind, name, uid }] as const;
+      return pod.gang!.rank === 0 ? [...above] : [setOf(leader.name), leader, ...above];
+    }
     case "StatefulSet":
       return [
         { apiVersion: "apps/v1", kind, name, uid },
@@ -53,7 +64,16 @@ export function marksOf(life: Pick<PodLife, "pod" | "node">): {
 } {
   const { pod } = life;
   const [owner, above] = ownersOf(life);
-  const { name } = pod.workload;
+  const { name, kind } = pod.workload;
+  if (kind === "LeaderWorkerSet")
+    return {
+      labels: {
+        "leaderworkerset.sigs.k8s.io/name": name,
+        "leaderworkerset.sigs.k8s.io/group-index": "0",
+        "leaderworkerset.sigs.k8s.io/worker-index": String(pod.gang!.rank),
+      },
+      annotations: { "leaderworkerset.sigs.k8s.io/size": String(pod.gang!.size) },
+    };
   switch (owner.kind) {
     case "PyTorchJob":
       return {

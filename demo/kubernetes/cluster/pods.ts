@@ -60,7 +60,7 @@ export function podObject(life: PodLife, timeMillis: number, nodes: number, page
       nodeSelector: { "node.kubernetes.io/instance-type": node.instanceType },
       restartPolicy: pod.type === "training" ? "Never" : "Always",
       priorityClassName: PRIORITIES[pod.type],
-      schedulerName: pod.gang === undefined ? "default-scheduler" : "volcano",
+      schedulerName: pod.type === "training" && pod.gang !== undefined ? "volcano" : "default-scheduler",
       serviceAccountName: "default",
       terminationGracePeriodSeconds: 30,
       tolerations: tolerationsOf(app, node.model.vendor),

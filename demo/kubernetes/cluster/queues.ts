@@ -23,7 +23,7 @@ export function queueObjects(
   timeMillis: number,
 ): KubernetesObject[] {
   const alone = lives.filter(({ pod }) => pod.type === "training" && pod.gang === undefined);
-  const together = lives.filter(({ pod }) => pod.gang?.rank === 0);
+  const together = lives.filter(({ pod }) => pod.type === "training" && pod.gang?.rank === 0);
   return [
     ...TEAMS.flatMap(({ name, namespaces }) => {
       const own = alone.filter(({ pod, endMillis }) => pod.namespace === namespaces.training && timeMillis < endMillis);

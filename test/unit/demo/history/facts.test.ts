@@ -86,6 +86,7 @@ describe("the facts of the past", () => {
     expect(Object.fromEntries(kinds)).toEqual({
       Job: "training",
       JobSet: "training",
+      LeaderWorkerSet: "inference",
       PyTorchJob: "training",
       Deployment: "inference",
       Notebook: "notebook",

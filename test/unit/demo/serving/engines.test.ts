@@ -3,7 +3,10 @@ import { inspectServingPage, type ServingInspection } from "../../../../collecto
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
 import { NO_LOAD } from "../../../../demo/fleet/load.ts";
 import { createSlotMeter } from "../../../../demo/fleet/meter.ts";
+import { tenancyAt } from "../../../../demo/fleet/tenancy.ts";
+import { pagesOfEngines } from "../../../../demo/kubernetes/cluster/engine-pods.ts";
 import { livesBetween } from "../../../../demo/kubernetes/cluster/lives.ts";
+import { ownersOf } from "../../../../demo/kubernetes/cluster/pod-owners.ts";
 import { engineNodes, enginesOf, startedAt, type Engine } from "../../../../demo/serving/engine.ts";
 import { createGatewayPages } from "../../../../demo/serving/gateway.ts";
 import { vllmPage } from "../../../../demo/serving/vllm.ts";
@@ -52,6 +55,26 @@ describe("the engines of the demo fleet", () => {
     const pods = new Set(engines.map(({ life }) => life.uid));
     expect(engines.length - pods.size).toBe(1);
     expect(engineNodes(fleet)).toEqual(expect.arrayContaining([...new Set(engines.map(({ life }) => life.node))]));
+  });
+
+  it("have one page for a group of two pods on two nodes, which work alike", () => {
+    const group = livesBetween(fleet, NOW, NOW + 1).filter(({ pod }) => pod.workload.kind === "LeaderWorkerSet");
+    const [leader, follower] = [0, 1].map((rank) => group.find(({ pod }) => pod.gang?.rank === rank)!);
+    expect(group).toHaveLength(2);
+    expect(leader!.node).not.toBe(follower!.node);
+    expect([enginesOf(leader!).length, enginesOf(follower!).length]).toEqual([1, 0]);
+    const address = { host: "127.0.0.1", ports: [8000, 8001] };
+    expect(pagesOfEngines(leader!, address)).toMatchObject({ ports: [{ name: "metrics" }] });
+    expect(pagesOfEngines(follower!, address)).toBeUndefined();
+    expect(ownersOf(follower!).map(({ kind }) => kind)).toEqual([
+      "StatefulSet",
+      "Pod",
+      "StatefulSet",
+      "LeaderWorkerSet",
+    ]);
+    expect(ownersOf(follower!)[1]!.uid).toBe(leader!.uid);
+    const loads = [leader!, follower!].map(({ slots }) => tenancyAt(slots[0]!, NOW).load);
+    expect(loads.every((load) => load !== NO_LOAD)).toBe(true);
   });
 
   it("have the same page at the same time, and counters that rise until the engine starts again", () => {
