@@ -11,6 +11,7 @@ import { guardRoutes } from "../reports/server/guard.ts";
 import { portOf } from "../reports/server/route-table.ts";
 import type { Span } from "../reports/question/span.ts";
 import { createSums } from "../reports/sums/sums.ts";
+import { NO_METRICS } from "../domain/training/metrics.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import { parseConfig } from "../runtime/config/load.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
@@ -86,6 +87,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
     focus: config.focus,
     practices: config.practices,
     training: config.training,
+    trainingMetrics: NO_METRICS,
     deliveries: config.deliveries,
     rules: "",
     access: { authenticate: () => Promise.resolve(OPEN) },

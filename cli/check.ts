@@ -10,6 +10,7 @@ import { checkLedger } from "./check/ledger.ts";
 import { checkPort } from "./check/port.ts";
 import { checkRemoteWrite } from "./check/remote-write.ts";
 import { checkStorage } from "./check/storage.ts";
+import { checkTraining } from "./check/training.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { readable } from "./table.ts";
 
@@ -43,5 +44,6 @@ async function* checks(config: Config, path: string | undefined): AsyncGenerator
   const targets: FoundTarget[] = [];
   for (const job of createJobs(config)) targets.push(...(yield* checkJob(job)));
   yield* checkClusters(config, targets);
+  yield* checkTraining(config, Date.now());
   yield* checkLedger(config, Date.now());
 }

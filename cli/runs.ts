@@ -16,6 +16,8 @@ import { readRuns } from "../reports/training/read-runs.ts";
 import { incidentsText, runsText, runText } from "../reports/training/text.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { openTrainingMetrics } from "../services/training-metrics.ts";
+import { createLogger } from "../runtime/telemetry/log.ts";
 import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
 import { keptPolicies } from "./kept-policies.ts";
 import { loadLedgerConfig } from "./ledger-config.ts";
@@ -53,12 +55,13 @@ export function addRuns(program: Command, context: CommandContext): void {
       const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
       const { currency } = ledger.book;
       const store = await openStore(config);
+      const { metrics, stop } = openTrainingMetrics(training, createLogger("warn"));
       try {
         const asked: Asked = {
           store,
           span,
           team: options.team,
-          question: { policy, where: [], training, now: Date.now() },
+          question: { policy, where: [], training, metrics, now: Date.now() },
         };
         const answer = options.incidents === true ? await incidents(asked, currency) : await runs(asked, currency, run);
         const text =
@@ -67,6 +70,7 @@ export function addRuns(program: Command, context: CommandContext): void {
             : readable(answer.text);
         context.stdout.write(text);
       } finally {
+        await stop();
         await store.close();
       }
     });

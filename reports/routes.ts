@@ -5,6 +5,7 @@ import type { ConfiguredDelivery } from "../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../runtime/config/focus.ts";
 import type { Ledger } from "../runtime/config/ledger.ts";
 import type { PracticesConfig } from "../runtime/config/practices.ts";
+import type { TrainingMetrics } from "../domain/training/metrics.ts";
 import type { TrainingConfig } from "../runtime/config/training.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { recordAudit } from "./access/audit.ts";
@@ -27,6 +28,7 @@ export interface ReportsOptions {
   readonly focus: FocusConfig;
   readonly practices: PracticesConfig;
   readonly training: TrainingConfig;
+  readonly trainingMetrics: TrainingMetrics;
   readonly deliveries: readonly ConfiguredDelivery[];
   /** A text that changes with the rules of the ledger. */
   readonly rules: string;
@@ -53,7 +55,7 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
   const { store, ledger, focus, practices, training, deliveries, rules, access, logger, version, isDemo, now } =
     options;
-  const { hoursWaiting = () => 0 } = options;
+  const { trainingMetrics, hoursWaiting = () => 0 } = options;
   const pages = createPages({ version, isDemo });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   const signIn = options.people?.signIn;
@@ -90,6 +92,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     focus,
     practices,
     training,
+    trainingMetrics,
     deliveries,
     record,
     logger,

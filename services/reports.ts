@@ -5,6 +5,7 @@ import { createPeople } from "../reports/sign-in/people.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
+import { openTrainingMetrics } from "./training-metrics.ts";
 import { createPortAccess, type PortAccess } from "./port-access.ts";
 
 /**
@@ -24,6 +25,7 @@ export async function openReports(
     logger.warn({ listen }, "there is no token: every user of this machine can read everything");
   else if (config.server.metricsToken === undefined)
     logger.warn("server.metricsToken is not set: only administrators can read /metrics of servers and processors");
+  const { metrics, stop } = openTrainingMetrics(config.training, logger);
   const options = {
     ...of,
     access: guard,
@@ -32,9 +34,14 @@ export async function openReports(
     focus: config.focus,
     practices: config.practices,
     training: config.training,
+    trainingMetrics: metrics,
     deliveries: config.deliveries,
     rules: rulesOfConfig(config).rules.hash,
     now: Date.now,
   };
-  return { guard, addRoutes: (server) => void server.register((scope) => addReports(scope, options)) };
+  const add = async (scope: FastifyInstance): Promise<void> => {
+    scope.addHook("onClose", stop);
+    await addReports(scope, options);
+  };
+  return { guard, addRoutes: (server) => void server.register(add) };
 }

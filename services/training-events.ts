@@ -14,6 +14,7 @@ import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
+import { openTrainingMetrics } from "./training-metrics.ts";
 import { connectClusters } from "./clusters.ts";
 
 const EVERY_MILLIS = MINUTE_MILLIS;
@@ -38,6 +39,7 @@ export function startTrainingEvents(of: {
   const { policies, book } = ledgerOf(config);
   const clusters = connectClusters(config);
   const apis = new Map(clusters.map(({ cluster, api }) => [cluster, api]));
+  const { metrics, stop } = openTrainingMetrics(training, logger);
   const stopping = new AbortController();
   const { signal } = stopping;
   const store = of.store.bounded({ caller: "training-events", settings: QUERY_LIMITS, signal });
@@ -67,7 +69,7 @@ export function startTrainingEvents(of: {
     const api = apis.get(run.cluster);
     const { namespace, object } = run;
     const name = nameOf(run);
-    const question = { policy: policies[0].name, where: [], training, now: at };
+    const question = { policy: policies[0].name, where: [], training, metrics, now: at };
     const detail = api && (await readRunDetail(store, run.id, question));
     if (api === undefined || detail === undefined) return void done.set(name, run.ended);
     const type = detail.run.outcome === "failed" ? "Warning" : "Normal";
@@ -90,6 +92,7 @@ export function startTrainingEvents(of: {
     async stop() {
       stopping.abort();
       await repeated.stop();
+      await stop();
       for (const { api } of clusters) api.close();
     },
   };

@@ -1,3 +1,6 @@
+import { groupedBy } from "../grouped.ts";
+import { LEAST_HOURS, slowIn, type Slow } from "./outliers.ts";
+
 /** The measures of a device's speed. A gang in lockstep is as fast as its slowest device. */
 export type SpeedMeasure = "clock" | "activity";
 
@@ -37,26 +40,13 @@ export interface Stragglers {
   readonly lostRatio: number;
 }
 
-/** A value below the median by more than this number of median absolute deviations is slow. */
-const DEVIATIONS = 3.5;
-/** A value that is less than this part below the median is not slow, however close to each other the others are. */
-const LEAST_PART = 0.03;
-/** The fewest devices of a gang, and the fewest slow hours of a straggler, which are also at least half of its hours. */
-const LEAST_DEVICES = 4;
-const LEAST_HOURS = 3;
-
-interface Slow {
-  readonly of: DeviceHour;
-  readonly ratio: number;
-}
-
 /** Finds the stragglers of a gang: devices whose clock, or else activity, is far below the median in most hours. */
 export function stragglersOf(hours: readonly DeviceHour[]): Stragglers {
   const byHour = groupedBy(hours, ({ hour }) => String(hour));
-  const found = new Map<string, { readonly straggler: Straggler; readonly slow: readonly Slow[] }>();
+  const found = new Map<string, { readonly straggler: Straggler; readonly slow: readonly Slow<DeviceHour>[] }>();
   for (const measure of ["activity", "clock"] as const) {
     const slow = groupedBy(
-      [...byHour.values()].flatMap((all) => slowIn(all, measure)),
+      [...byHour.values()].flatMap((all) => slowIn(all, (each) => each[measure])),
       ({ of }) => deviceOf(of),
     );
     const seen = groupedBy(
@@ -82,32 +72,6 @@ export function stragglersOf(hours: readonly DeviceHour[]): Stragglers {
   };
 }
 
-/** Returns the slow devices of an hour; none if the gang is too small. */
-function slowIn(all: readonly DeviceHour[], measure: SpeedMeasure): readonly Slow[] {
-  const given = all.flatMap((of) => (of[measure] === undefined ? [] : [{ of, value: of[measure] }]));
-  if (given.length < LEAST_DEVICES) return [];
-  const median = medianOf(given.map(({ value }) => value));
-  const deviation = medianOf(given.map(({ value }) => Math.abs(value - median)));
-  const limit = Math.min(median - DEVIATIONS * deviation, median * (1 - LEAST_PART));
-  return given.flatMap(({ of, value }) => (value < limit ? [{ of, ratio: value / median }] : []));
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
 function deviceOf({ node, gpu, pod }: DeviceHour): string {
   return JSON.stringify([node, gpu, pod]);
-}
-
-function groupedBy<Each>(all: readonly Each[], keyOf: (each: Each) => string): ReadonlyMap<string, readonly Each[]> {
-  const groups = new Map<string, Each[]>();
-  for (const each of all) {
-    const group = groups.get(keyOf(each)) ?? [];
-    groups.set(keyOf(each), group);
-    group.push(each);
-  }
-  return groups;
 }

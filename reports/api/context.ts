@@ -1,6 +1,7 @@
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { PracticesConfig } from "../../runtime/config/practices.ts";
+import type { TrainingMetrics } from "../../domain/training/metrics.ts";
 import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { Logger } from "pino";
@@ -26,6 +27,7 @@ export interface ApiContext {
   readonly practices: PracticesConfig;
   /** The rules for training runs. */
   readonly training: TrainingConfig;
+  readonly trainingMetrics: TrainingMetrics;
   /** The deliveries on a schedule. */
   readonly deliveries: readonly ConfiguredDelivery[];
   /** Records exports in the audit trail. An export that cannot be recorded is refused. */

@@ -99,6 +99,33 @@ export const runDetailSchema = z
         cost: z.object(amounts),
       })
       .nullable(),
+    collectives: z
+      .array(
+        z.object({
+          operation: z.string().describe("A collective (AllReduce) or a point-to-point operation (Send)."),
+          size: z.string(),
+          nodes: z.number().int(),
+          ranks: z.number().int(),
+          gpus: z.number().int(),
+          gbs: z.number().describe("The median bus bandwidth, GB/s."),
+          lowest: z.object({ from: time, gbs: z.number() }).describe("The hour with the lowest median."),
+          late: z
+            .array(
+              z.object({
+                node: z.string(),
+                pod: z.string(),
+                gpu: z.string(),
+                ofMedian: z.number(),
+                lateHours: z.number().int(),
+                hours: z.number().int(),
+              }),
+            )
+            .describe("GPUs that the others wait for: their time is far below the median."),
+        }),
+      )
+      .nullable()
+      .describe("The collectives of the last seven days by NCCL Inspector; null without its series."),
+    metricsFailure: z.string().nullable().describe("Why the series of `training.prometheus` could not be read."),
     suggestion: z.object({ about: z.string(), text: z.string(), atStake: z.object(amounts) }).nullable(),
   })
   .meta({ id: "TrainingRun" });

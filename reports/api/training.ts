@@ -127,8 +127,12 @@ export async function askIncidents(
   );
 }
 
-function questionOf({ training, now }: ApiContext, { viewer }: Asking, policy: string): TrainingQuestion {
-  return { policy, where: allowed([], viewer), training, now: now() };
+function questionOf(
+  { training, trainingMetrics: metrics, now }: ApiContext,
+  { viewer }: Asking,
+  policy: string,
+): TrainingQuestion {
+  return { policy, where: allowed([], viewer), training, metrics, now: now() };
 }
 
 /** Returns the page of a cursor, and the cursor of the next page. Fails with a {@link Problem} if the figures have changed since. */

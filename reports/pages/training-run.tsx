@@ -2,12 +2,13 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount, type Money as Amount } from "../../domain/exact/units.ts";
+import type { Collective } from "../../domain/training/collectives.ts";
 import { PHASE_TITLES, type RunPhase } from "../../domain/training/phases.ts";
 import type { StopCost } from "../../domain/training/report.ts";
 import { policyOf } from "../api/context.ts";
 import { askRun, runIdQuery } from "../api/training.ts";
 import type { RunDetail } from "../training/read-detail.ts";
-import { durationText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
+import { durationText, lateText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
 import { address, teamAddress } from "./address.ts";
 import { Figure } from "./parts/figures.tsx";
 import { Hours, hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
@@ -63,6 +64,7 @@ function RunPage({ detail, policy, currency }: RunProps): VNode {
       <Parts {...{ detail, policy, currency }} />
       <Stops {...{ detail, policy, currency }} />
       <Slow {...{ detail, policy, currency }} />
+      <Collectives {...{ detail, policy, currency }} />
       <p class="links">
         <a href={address("/workload", { cluster, namespace, workload: name })}>The charges of this workload</a>
         <a href={address("/api/v1/training/run", { id, policy })}>This report as JSON</a>
@@ -220,6 +222,36 @@ function Slow({ detail: { slow }, currency }: RunProps): VNode | null {
           { head: "measure", cell: ({ measure }) => measure },
           { head: "of the median", isNumber: true, cell: ({ ofMedian }) => <Ratio ratio={ofMedian.toFixed(6)} /> },
           { head: "slow hours", isNumber: true, cell: ({ slowHours, hours }) => `${slowHours} of ${hours}` },
+        ]}
+      />
+    </>
+  );
+}
+
+function Collectives({ detail: { collectives } }: RunProps): VNode | null {
+  if (collectives === undefined) return null;
+  if ("failure" in collectives)
+    return <p class="notice">The metrics of trainings could not be read: {collectives.failure}</p>;
+  const number = (head: string, of: (each: Collective) => string) => ({ head, isNumber: true, cell: of });
+  return (
+    <>
+      <h2>Collectives</h2>
+      <Table
+        caption="Collectives of the last seven days, as NCCL Inspector measured them (longest first)"
+        rows={collectives}
+        columns={[
+          { head: "collective", cell: ({ operation }) => <bdi>{operation}</bdi> },
+          { head: "size", cell: ({ size }) => <bdi>{size}</bdi> },
+          number("nodes", ({ nodes }) => String(nodes)),
+          number("ranks", ({ ranks }) => String(ranks)),
+          number("GPUs", ({ gpus }) => String(gpus)),
+          number("GB/s", ({ gbs }) => gbs.toFixed(1)),
+          number("lowest hour", ({ lowest }) => lowest.gbs.toFixed(1)),
+          { head: "at", isWhole: true, cell: ({ lowest }) => utc(lowest.hour) },
+          {
+            head: "the others wait for",
+            cell: ({ late }) => <bdi>{late.map(lateText).join("; ")}</bdi>,
+          },
         ]}
       />
     </>

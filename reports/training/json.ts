@@ -1,6 +1,7 @@
 import { exactDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
 import { sumAmounts, type RunAmounts } from "../../domain/training/bill.ts";
+import type { Collective } from "../../domain/training/collectives.ts";
 import type { Efficiency } from "../../domain/training/efficiency.ts";
 import { incidentGroups, INCIDENT_PARTS, type IncidentGroup } from "../../domain/training/incident.ts";
 import type { PhaseAmounts, StopCost } from "../../domain/training/report.ts";
@@ -39,17 +40,23 @@ export function runJson(run: ChargedRun): object {
 }
 
 /** Returns the whole report of a run as JSON. */
-export function runDetailJson({ run, efficiency, slow, suggestion }: RunDetail): object {
+export function runDetailJson({ run, efficiency, slow, collectives, suggestion }: RunDetail): object {
   return {
     run: runJson(run),
     stops: run.stops.map(stopJson),
     efficiency: efficiency === undefined ? null : efficiencyJson(efficiency),
     stragglers: slow === undefined ? null : { ...slow, cost: amountsJson(slow.cost) },
+    collectives: collectives === undefined || "failure" in collectives ? null : collectives.map(collectiveJson),
+    metricsFailure: collectives !== undefined && "failure" in collectives ? collectives.failure : null,
     suggestion:
       suggestion === undefined
         ? null
         : { about: suggestion.about, text: suggestion.text, atStake: amountsJson(suggestion.atStake) },
   };
+}
+
+function collectiveJson({ lowest, ...collective }: Collective): object {
+  return { ...collective, lowest: { from: iso(lowest.hour), gbs: lowest.gbs } };
 }
 
 /** Returns an incident as JSON. */

@@ -1,6 +1,7 @@
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { Run } from "../../domain/training/identity.ts";
 import { layOut, type RunLayout } from "../../domain/training/layout.ts";
+import type { TrainingMetrics } from "../../domain/training/metrics.ts";
 import type { ProgressPoint } from "../../domain/training/progress.ts";
 import type { NodeSignal } from "../../domain/training/signals.ts";
 import { FAULT_AFTER_MILLIS, FAULT_BEFORE_MILLIS } from "../../domain/training/timeline.ts";
@@ -23,9 +24,19 @@ export interface LaidOutRun {
 export async function layOutRuns(
   store: Pick<StoreClient, "query">,
   runs: readonly Run[],
-  { training, policy }: { readonly training: TrainingConfig; readonly policy: string },
+  {
+    training,
+    metrics,
+    policy,
+    now,
+  }: {
+    readonly training: TrainingConfig;
+    readonly metrics: TrainingMetrics;
+    readonly policy: string;
+    readonly now: number;
+  },
 ): Promise<readonly LaidOutRun[]> {
-  const progress = await readProgress(store, runs);
+  const progress = await readProgress(store, metrics, runs, now);
   const laidOut = (run: Run, faults: readonly NodeSignal[]): LaidOutRun => {
     const points = progress.get(run.id) ?? [];
     return { run, points, layout: layOut(run, { points, faults, configured: training.checkpointInterval }) };

@@ -1,11 +1,12 @@
 import { billOf, sumAmounts, amountsOf, AMOUNT_NAMES, type RunAmounts } from "../../domain/training/bill.ts";
+import { collectivesOf, type Collective } from "../../domain/training/collectives.ts";
 import { efficiencyOf, type Efficiency } from "../../domain/training/efficiency.ts";
 import { stragglersOf, type Stragglers } from "../../domain/training/stragglers.ts";
 import { suggestionOf, type Suggestion } from "../../domain/training/suggestion.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readRunReports, runRulesOf, type ChargedRun, type TrainingQuestion } from "./read-reports.ts";
 import { readRun } from "./read-runs.ts";
-import { readDeviceHours, readTensorTime, SPEED_MILLIS } from "./read-speed.ts";
+import { latelyOf, readDeviceHours, readTensorTime, SPEED_MILLIS } from "./read-speed.ts";
 
 /** A run with everything that its report shows. */
 export interface RunDetail {
@@ -13,6 +14,8 @@ export interface RunDetail {
   readonly efficiency: Efficiency | undefined;
   /** The stragglers of a gang over its last seven days, and the productive cost of that time that they made the gang lose. */
   readonly slow: (Stragglers & { readonly cost: RunAmounts }) | undefined;
+  /** The collectives of a gang over its last seven days, or why they cannot be read; undefined if there are none. */
+  readonly collectives: readonly Collective[] | { readonly failure: string } | undefined;
   readonly suggestion: Suggestion | undefined;
 }
 
@@ -30,9 +33,10 @@ export async function readRunDetail(
   if (found === undefined) return undefined;
   const [run] = await readRunReports(store, [found], question);
   if (run === undefined) return undefined;
-  const [tensor, hours] = await Promise.all([
+  const [tensor, hours, collected] = await Promise.all([
     readTensorTime(store, found, now),
     found.isGang ? readDeviceHours(store, found, now) : [],
+    found.isGang ? question.metrics.collectives(found, latelyOf(found, now)) : { hours: [] },
   ]);
   const { timelines } = run.layout;
   const until = Math.min(found.ended, now);
@@ -45,7 +49,14 @@ export async function readRunDetail(
   const [slowest] = stragglers.stragglers;
   const cost = lostBy(run, stragglers.lostRatio, until - SPEED_MILLIS);
   const slow = slowest === undefined ? undefined : { ...stragglers, cost };
-  return { run, efficiency, slow, suggestion: suggestionOf(run, run.points, slowest && { slowest, cost }) };
+  const collectives = "failure" in collected ? collected : collectivesOf(collected.hours);
+  return {
+    run,
+    efficiency,
+    slow,
+    collectives: "failure" in collectives || collectives.length > 0 ? collectives : undefined,
+    suggestion: suggestionOf(run, run.points, slowest && { slowest, cost }),
+  };
 }
 
 const PPM = 1_000_000n;

@@ -1,5 +1,6 @@
 import type { Run } from "../../domain/training/identity.ts";
 import type { TrainingMarks } from "../../domain/training/marks.ts";
+import type { TrainingMetrics } from "../../domain/training/metrics.ts";
 import type { ProgressPoint } from "../../domain/training/progress.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
@@ -20,19 +21,22 @@ WHERE kind = 'TrainJob' AND uid IN {owners:Array(String)} AND NOT ended
 ORDER BY at, uid`;
 
 /**
- * Reads the progress that the pods and the TrainJobs of runs reported, by the run's id, in order of time. Metrics of scraped pages would be
- * further points of the same form. Fails with a `StoreError`.
+ * Reads the progress that the pods and the TrainJobs of runs reported, by the run's id, in order of time: in annotations, in the status of
+ * TrainJobs and in metrics. Fails with a `StoreError`.
  */
 export async function readProgress(
   store: Pick<StoreClient, "query">,
+  metrics: TrainingMetrics,
   runs: readonly Run[],
+  now: number,
 ): Promise<ReadonlyMap<string, readonly ProgressPoint[]>> {
   const reporting = runs.filter(({ marks }) => Object.keys(marks).length > 0);
   const uids = reporting.flatMap(({ pods }) => pods.map(({ uid }) => uid));
   const owners = runs.flatMap((run) => [...run.owners]);
-  const [reports, trainJobs] = await Promise.all([
+  const [reports, trainJobs, measured] = await Promise.all([
     uids.length === 0 ? [] : store.query<{ uid: string; marks: string; at: number }>(REPORTS, { uids }),
     owners.length === 0 ? [] : store.query<{ uid: string; percent: number; at: number }>(TRAIN_JOBS, { owners }),
+    metrics.progress(runs, now),
   ]);
   const ofUid = new Map<string, ProgressPoint[]>();
   const add = (uid: string, point: ProgressPoint): void => void ofUid.set(uid, [...(ofUid.get(uid) ?? []), point]);
@@ -41,7 +45,7 @@ export async function readProgress(
   return new Map(
     runs.map(({ id, pods, owners: objects }) => {
       const points = [...pods.map(({ uid }) => uid), ...objects].flatMap((uid) => ofUid.get(uid) ?? []);
-      return [id, points.toSorted((a, b) => a.at - b.at)];
+      return [id, [...points, ...(measured.get(id) ?? [])].toSorted((a, b) => a.at - b.at)];
     }),
   );
 }

@@ -1,4 +1,5 @@
 import type { Run } from "../../domain/training/identity.ts";
+import type { TrainingMetrics } from "../../domain/training/metrics.ts";
 import { reportOf, type RunReport } from "../../domain/training/report.ts";
 import { sum, type GpuHours } from "../../domain/exact/units.ts";
 import { PLATFORM } from "../../domain/owner/owner.ts";
@@ -15,6 +16,7 @@ export interface TrainingQuestion {
   /** Only charges that meet these conditions count: those of the viewer's teams. */
   readonly where: readonly Filter[];
   readonly training: TrainingConfig;
+  readonly metrics: TrainingMetrics;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -43,9 +45,10 @@ export function runRulesOf({ runKeys, gap }: TrainingConfig): {
 export async function readRunReports(
   store: Pick<StoreClient, "query">,
   runs: readonly Run[],
-  { policy, where, training, now }: TrainingQuestion,
+  question: TrainingQuestion,
 ): Promise<readonly ChargedRun[]> {
-  const laidOut = await layOutRuns(store, runs, { training, policy });
+  const { policy, where, now } = question;
+  const laidOut = await layOutRuns(store, runs, question);
   const charges = await readRunCharges(store, laidOut, { policy, where, now });
   return laidOut.flatMap((one, index) => {
     const own = charges[index]!;

@@ -39,13 +39,17 @@ export async function readTensorTime(store: Store, run: Run, now: number): Promi
   return coveredMillis === 0n ? undefined : { coveredMillis, busyMillis: BigInt(row!.busyMillis) };
 }
 
+/** Returns the last part of a run, whose stragglers and collectives are read: milliseconds since the epoch. */
+export function latelyOf({ begun, ended }: Run, now: number): { readonly from: number; readonly until: number } {
+  const until = Math.min(ended, now);
+  return { from: Math.max(begun, until - SPEED_MILLIS), until };
+}
+
 /** Reads the speed of a run's devices hour by hour, over its last seven days. Fails with a `StoreError`. */
 export async function readDeviceHours(store: Store, run: Run, now: number): Promise<readonly DeviceHour[]> {
-  const until = Math.min(run.ended, now);
   const rows = await store.query<Omit<DeviceHour, "clock" | "activity"> & Nullable<"clock" | "activity">>(SPEED, {
     ...placeOf(run),
-    from: Math.max(run.begun, until - SPEED_MILLIS),
-    until,
+    ...latelyOf(run, now),
   });
   return rows.map(({ clock, activity, ...row }) => ({
     ...row,

@@ -10,7 +10,7 @@ import { formatTable } from "../format/table.ts";
 import type { RunDetail } from "./read-detail.ts";
 import { INCIDENT_GROUPS, type NodeIncident } from "./read-incidents.ts";
 import type { ChargedRun } from "./read-reports.ts";
-import { durationText, LOSS_SOURCES, PART_TITLES, progressRatio, stopText } from "./words.ts";
+import { durationText, lateText, LOSS_SOURCES, PART_TITLES, progressRatio, stopText } from "./words.ts";
 
 const HOUR_DIGITS = 2;
 
@@ -75,6 +75,7 @@ export function runText(detail: RunDetail, currency: string): string {
     phasesTable(run, currency),
     ...stopsTable(run.stops, currency),
     ...speedLines(detail, currency),
+    ...collectiveLines(detail),
     suggestion === undefined
       ? "Suggestion: none; no part of the cost beside progress is 1 % of it."
       : `Suggestion (${roundedMoney(formatAmount(suggestion.atStake.effective), currency)} ${currency} at stake): ${suggestion.text}`,
@@ -192,6 +193,31 @@ function speedLines({ efficiency, slow }: RunDetail, currency: string): readonly
   );
   const cost = roundedMoney(formatAmount(slow.cost.effective), currency);
   return [...lines, `stragglers in the last 7 days, which cost the gang ${cost} ${currency}:`, ...named, ""];
+}
+
+function collectiveLines({ collectives }: RunDetail): readonly string[] {
+  if (collectives === undefined) return [];
+  if ("failure" in collectives) return [`the metrics of trainings could not be read: ${collectives.failure}`, ""];
+  const table = formatTable(
+    ["collective", "size", "nodes", "ranks", "GPUs", "GB/s", "lowest", "at"],
+    collectives.map(({ operation, size, nodes, ranks, gpus, gbs, lowest }) => [
+      { text: operation },
+      { text: size },
+      ...[nodes, ranks, gpus].map((count) => ({ number: String(count) })),
+      ...[gbs, lowest.gbs].map((value) => ({ number: value.toFixed(1) })),
+      { text: timeText(lowest.hour) },
+    ]),
+  );
+  const late = collectives.flatMap(({ operation, size, late: gpus }) =>
+    gpus.map((gpu) => `  ${lateText(gpu)} of ${operation} ${size}`),
+  );
+  return [
+    "collectives in the last 7 days, as NCCL Inspector measured them:",
+    table,
+    ...(late.length === 0
+      ? []
+      : ["the others wait for these GPUs, which have the least time in a collective:", ...late, ""]),
+  ];
 }
 
 function shareText(ratio: string | null): string {

@@ -1,3 +1,5 @@
+import type { LateGpu } from "../../domain/training/collectives.ts";
+import { percent } from "../format/percent.ts";
 import { rational, roundedDecimal } from "../../domain/exact/rational.ts";
 import type { RunAmounts } from "../../domain/training/bill.ts";
 import type { IncidentPart } from "../../domain/training/incident.ts";
@@ -48,4 +50,10 @@ export function durationText(millis: number): string {
   return millis < 2 * HOUR_MILLIS
     ? `${Math.round(millis / MINUTE_MILLIS)} min`
     : `${(millis / HOUR_MILLIS).toFixed(1)} h`;
+}
+
+/** Returns the sentence about a GPU that the others wait for, without the collective. */
+export function lateText({ node, pod, gpu, ofMedian, lateHours, hours }: LateGpu): string {
+  const place = pod === "" ? node : `${pod} on ${node}`;
+  return `${gpu} of ${place}: ${percent(ofMedian.toFixed(6))} of the median time in ${lateHours} of ${hours} h`;
 }

@@ -135,7 +135,7 @@ export function createConfigSchema(sources: ConfigSources) {
       advice,
       focus,
       practices,
-      training,
+      training: training(sources),
       act: z
         .strictObject({
           webhook: webhook(sources).optional().describe("Receives cards of `gpu-ledger act --dry-run --post`."),

@@ -1,31 +1,67 @@
 import { z } from "zod";
 import { DAY_MILLIS } from "../../domain/time.ts";
 import { duration } from "./quantity.ts";
-import { flag, list, text } from "./words.ts";
+import { fileText, flag, list, secret, text, webAddress, type ConfigSources } from "./words.ts";
 
 /** Labels and annotations of experiment trackers that name a run. */
 const USUAL_KEYS = ["mlflow.run-id", "wandb.run-id"];
 
-/** The schema of training runs. */
-export const training = z
-  .strictObject({
-    runKeys: list(text("a label or annotation"))
-      .default(USUAL_KEYS)
-      .describe("Labels or annotations of pods or owners whose value names a run across workloads."),
-    gap: duration("0s", "90d")
-      .default(DAY_MILLIS)
-      .describe("The longest time without a pod after which an owner of the same name continues its run."),
-    checkpointInterval: duration("1s", "30d")
-      .optional()
-      .describe(
-        "The mean time between two checkpoints, for estimates of lost progress of runs that report nothing. Default: no estimates.",
-      ),
-    events: flag
-      .default(false)
-      .describe("Posts the report of a run that has ended as an Event of its namespace. Needs `kubernetes.clusters`."),
-  })
-  .prefault({})
-  .describe("Training runs. See docs/training.md.");
+const prometheus = (sources: ConfigSources) =>
+  z
+    .strictObject({
+      url: webAddress.describe("The address, with the prefix of its API if it has one: https://mimir/prometheus."),
+      ca: fileText(sources).optional().describe("File with the certificates to trust, in PEM. Default: the system's."),
+      bearerToken: secret(sources).optional().describe("The bearer token of requests."),
+      basic: z
+        .strictObject({ username: text("a user name"), password: secret(sources) })
+        .optional()
+        .describe("HTTP basic authentication."),
+      tenant: text("a tenant").optional().describe("The header X-Scope-OrgID, for Mimir and Cortex."),
+      clusters: list(text("a cluster's name")).optional().describe("The clusters whose series it has. Default: all."),
+      clusterLabel: text("a label").optional().describe("The label of its series with the cluster. Default: none."),
+      step: text("a metric")
+        .default("gpu_ledger_training_step")
+        .describe("The gauge or counter of completed steps, with the labels of the pod."),
+      checkpoint: text("a metric")
+        .default("gpu_ledger_training_checkpoint_timestamp_seconds")
+        .describe("When the last checkpoint was complete, seconds since the epoch."),
+      checkpointSeconds: text("a metric")
+        .default("gpu_ledger_training_checkpoint_duration_seconds")
+        .describe("How long training stood still for it."),
+    })
+    .superRefine(({ bearerToken, basic }, context) => {
+      if (bearerToken !== undefined && basic !== undefined)
+        context.addIssue({ code: "custom", path: ["basic"], message: "one of basic and bearerToken" });
+    });
+
+/** Returns the schema of training runs. */
+export const training = (sources: ConfigSources) =>
+  z
+    .strictObject({
+      runKeys: list(text("a label or annotation"))
+        .default(USUAL_KEYS)
+        .describe("Labels or annotations of pods or owners whose value names a run across workloads."),
+      gap: duration("0s", "90d")
+        .default(DAY_MILLIS)
+        .describe("The longest time without a pod after which an owner of the same name continues its run."),
+      checkpointInterval: duration("1s", "30d")
+        .optional()
+        .describe(
+          "The mean time between two checkpoints, for estimates of lost progress of runs that report nothing. Default: no estimates.",
+        ),
+      events: flag
+        .default(false)
+        .describe(
+          "Posts the report of a run that has ended as an Event of its namespace. Needs `kubernetes.clusters`.",
+        ),
+      prometheus: list(prometheus(sources))
+        .default([])
+        .describe(
+          "Servers with Prometheus' API whose series have the progress of trainings and the collectives of NCCL Inspector. Reports read them.",
+        ),
+    })
+    .prefault({})
+    .describe("Training runs. See docs/training.md.");
 
 /** See {@link training}. */
-export type TrainingConfig = z.output<typeof training>;
+export type TrainingConfig = z.output<ReturnType<typeof training>>;

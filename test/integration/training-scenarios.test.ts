@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_METRICS } from "../../domain/training/metrics.ts";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import type { PhaseAmounts } from "../../domain/training/report.ts";
 import { signalText } from "../../domain/training/signals.ts";
@@ -90,7 +91,7 @@ describe.each(files)("the training runs of $file", ({ file, scenario: written, e
     const { training } = config;
     const runs = await readRuns(store, runRulesOf(training), { from: start, until: end });
     const own = runs.filter((run) => run.cluster === cluster);
-    return readRunReports(store, own, { policy, where: [], training, now: end });
+    return readRunReports(store, own, { policy, where: [], training, metrics: NO_METRICS, now: end });
   };
 
   beforeAll(async () => {
@@ -130,7 +131,13 @@ describe.each(files)("the training runs of $file", ({ file, scenario: written, e
 
   it.skipIf(expected.incidents === undefined)("have the written incidents", async () => {
     const { start: from, end: until } = scenario.period;
-    const question = { policy: policiesOf(scenario)[0]!, where: [], training: config.training, now: until };
+    const question = {
+      policy: policiesOf(scenario)[0]!,
+      where: [],
+      training: config.training,
+      metrics: NO_METRICS,
+      now: until,
+    };
     const incidents = await readIncidents(store, { from, until }, question);
     const found = incidents
       .filter((incident) => incident.cluster === cluster)

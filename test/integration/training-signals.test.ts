@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_METRICS } from "../../domain/training/metrics.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 import type { Run } from "../../domain/training/identity.ts";
 import { signalText } from "../../domain/training/signals.ts";
@@ -113,7 +114,12 @@ describe("signals in samples", () => {
   it("have DCGM's recovery action around an incident", async () => {
     const { training } = parseConfig("{}", { source: "the test", folder: ".", env: {} });
     const span = { from: clock("10:00"), until: clock("12:00") };
-    const incidents = await readIncidents(store, span, { ...QUESTION, training, now: clock("12:00") });
+    const incidents = await readIncidents(store, span, {
+      ...QUESTION,
+      training,
+      metrics: NO_METRICS,
+      now: clock("12:00"),
+    });
     expect(incidents.map(({ node, main, recovery }) => [node, signalText(main), recovery])).toEqual([
       ["gpu-b", "XID 74 on GPU 0", undefined],
       // The signals of 10:21 and 10:30 are one incident; the action of 11:10 is in the next hour.

@@ -5,6 +5,7 @@ import { createToken, revokeToken } from "../../reports/access/tokens.ts";
 import { accessMode } from "../../reports/access/mode.ts";
 import { addReports } from "../../reports/routes.ts";
 import { createPortAccess } from "../../services/port-access.ts";
+import { NO_METRICS } from "../../domain/training/metrics.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -72,6 +73,7 @@ describe("the access control of the reports' server", () => {
       focus,
       practices,
       training,
+      trainingMetrics: NO_METRICS,
       deliveries,
       rules: "",
       access,

@@ -7,6 +7,7 @@ import { guardRoutes } from "../../reports/server/guard.ts";
 import { portOf } from "../../reports/server/route-table.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
+import { NO_METRICS } from "../../domain/training/metrics.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 /** The reports' server with a store, without a port. Tests send it requests as a viewer of their choice. */
@@ -30,7 +31,7 @@ export async function createReportsServer(
   store: StoreClient,
   now: number,
   config: string,
-  more: Pick<ReportsOptions, "requestsPerMinute" | "hoursWaiting"> = {},
+  more: Partial<Pick<ReportsOptions, "requestsPerMinute" | "hoursWaiting" | "trainingMetrics">> = {},
 ): Promise<ReportsServer> {
   const fastify = Fastify();
   const server: ReportsServer = {
@@ -57,6 +58,7 @@ export async function createReportsServer(
     focus: parsed.focus,
     practices: parsed.practices,
     training: parsed.training,
+    trainingMetrics: NO_METRICS,
     deliveries: parsed.deliveries,
     rules: "",
     access: { authenticate: () => Promise.resolve(server.viewer) },

@@ -1,0 +1,49 @@
+import type { Logger } from "pino";
+import { createPrometheusClient } from "../collectors/prometheus/read/client.ts";
+import { createTrainingMetrics, type TrainingServer } from "../collectors/prometheus/training-metrics.ts";
+import type { TrainingMetrics } from "../domain/training/metrics.ts";
+import type { TrainingConfig } from "../runtime/config/training.ts";
+
+const ANSWER_MILLIS = 20_000;
+
+/** The metrics of trainings of a configuration, and the end of their connections. */
+export interface OpenTrainingMetrics {
+  readonly metrics: TrainingMetrics;
+  stop(): Promise<void>;
+}
+
+/** Opens the metrics of the servers of `training.prometheus`. */
+export function openTrainingMetrics(config: TrainingConfig, logger: Logger): OpenTrainingMetrics {
+  const servers = trainingServers(config);
+  return {
+    metrics: createTrainingMetrics(servers, logger),
+    async stop() {
+      await Promise.all(servers.map(({ client }) => client.close()));
+    },
+  };
+}
+
+/** Returns the servers of `training.prometheus`. A request that fails is not repeated. */
+export function trainingServers({ prometheus }: TrainingConfig): readonly TrainingServer[] {
+  return prometheus.map(({ url, ca, bearerToken, basic, tenant, ...server }) => {
+    const authorization =
+      bearerToken !== undefined
+        ? `Bearer ${bearerToken}`
+        : basic !== undefined
+          ? `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`
+          : undefined;
+    const client = createPrometheusClient({
+      url,
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(tenant === undefined ? {} : { "x-scope-orgid": tenant }),
+      },
+      maxLoad: 1,
+      patienceMillis: 0,
+      timeoutMillis: ANSWER_MILLIS,
+      ...(ca === undefined ? {} : { ca }),
+      onRetry: () => {},
+    });
+    return { client, ...server };
+  });
+}
