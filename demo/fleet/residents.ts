@@ -8,7 +8,7 @@ import { deploymentUid, type FleetPod, type PodRun } from "./pod.ts";
 import { tenancyWithin, type Tenancy } from "./span.ts";
 import { TEAMS, type Team, type WorkloadType } from "./teams.ts";
 
-/** A workload that holds the same GPUs for years. Each one wastes GPU-time in another way, so that the demo has advice of each kind. */
+/** A workload that holds the same GPUs for years. Each one but chat-235b wastes GPU-time in another way, so that the demo has advice of each kind. */
 export interface Resident {
   readonly name: string;
   readonly team: string;
@@ -86,7 +86,7 @@ const onceWhole =
     },
   });
 
-/** The residents of the demo fleet, with the advice for each. */
+/** The residents of the demo fleet, with the advice for each that wastes GPU-time. */
 export const RESIDENTS = {
   // Stop it: its owner has forgotten it.
   jupyterGus: resident(["speech", "jupyter-gus"], "notebook", () => NO_LOAD, { memoryRatio: 0.3 }),
@@ -98,7 +98,7 @@ export const RESIDENTS = {
   rerankApi: resident(["nlp", "rerank-api"], "inference", 0.2, { memoryRatio: 0.42 }),
   // Two replicas are enough.
   imageTags: resident(["vision", "image-tags"], "inference", 0.16),
-  // A model on two nodes. Only the leader of the group has a page.
+  // Nothing to advise: a model on two nodes. Only the leader of the group has a page.
   chat235b: resident(["nlp", "chat-235b"], "inference", 0.75, {
     gpusOfPod: 2,
     gang: { size: 2, everyMillis: 14 * DAY_MILLIS, waitMillis: 0 },

@@ -9,7 +9,6 @@ import type { Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { ServingQuestion } from "../serving/question.ts";
 import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read-serving.ts";
-import { besideCost } from "../serving/table.ts";
 import { address } from "./address.ts";
 import { PhasesChart } from "./charts/phases.tsx";
 import { Figure } from "./parts/figures.tsx";
@@ -218,7 +217,15 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <Money amount={saved} currency={currency} />
       </Figure>
       {gatewayPrice !== null && (
-        <Figure title="Price of the gateways" beside={besideCost(margin!, currency)}>
+        <Figure
+          title="Price of the gateways"
+          beside={
+            <>
+              <Money amount={margin!.replace("-", "")} currency={currency} /> {currency}{" "}
+              {margin!.startsWith("-") ? "less" : "more"} than the cost
+            </>
+          }
+        >
           <Money amount={gatewayPrice} currency={currency} />
         </Figure>
       )}

@@ -32,7 +32,7 @@ function headsOf({ span, policy, rule, currency, total }: ServingReport): readon
 }
 
 /** Returns a margin as words: how much more or less than the cost a price is. */
-export function besideCost(margin: string, currency: string): string {
+function besideCost(margin: string, currency: string): string {
   return margin.startsWith("-")
     ? `${margin.slice(1)} ${currency} less than the cost`
     : `${margin} ${currency} more than the cost`;

@@ -105,12 +105,15 @@ it.each([
           `${kind}: ${names.join(" ")}`,
         ).toBe(true);
       }
-      // The two nodes with these runs have the card, not the runs.
-      const residents = Object.values(RESIDENTS).flatMap(({ name }) => (name === "grasp-rollouts" ? [] : name));
+      // The two nodes with the runs grasp-rollouts have the card, not the runs. The service chat-235b wastes nothing.
+      const residents = Object.values(RESIDENTS).flatMap(({ name }) =>
+        name === "grasp-rollouts" || name === "chat-235b" ? [] : name,
+      );
       const ofWorkloads = cards.filter(({ subject }) => subject.workload !== "");
       expect(residents.filter((name) => !ofWorkloads.some(({ subject }) => subject.workload.startsWith(name)))).toEqual(
         [],
       );
+      expect(ofWorkloads.filter(({ subject }) => subject.workload.startsWith("chat-235b"))).toEqual([]);
     } finally {
       await store.close();
     }

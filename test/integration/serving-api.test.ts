@@ -240,7 +240,7 @@ total         7.20     0.90    2.70  3.60         120000       0      12000     
     const all = await page();
     expect(all).toContain("The cost of inference");
     expect(all).toContain("Cost of a million tokens 54.5455 27.2727 for time of work");
-    expect(all).toContain("Price of the gateways 1.50 5.7 USD less than the cost");
+    expect(all).toContain("Price of the gateways 1.50 5.70 USD less than the cost");
     expect(all).toContain("By model (USD)");
     expect(all).toContain("m 7.20 3.60 120,000 0 12,000 54.5455 27.2727");
     expect(all).toContain("default chat llm NVIDIA-A100-SXM4-40GB 7.20 3.60");
