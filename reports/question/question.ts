@@ -79,8 +79,8 @@ export function readFiltersOf(
 }
 
 function valuesIn(text: string): readonly string[] {
-  const values = text.match(/(?:^|,)(?:\\.|[^,\\]|\\$)*/gsu) ?? [];
-  return values.map((value, index) => value.slice(index === 0 ? 0 : 1).replaceAll(/\\(.)/gsu, "$1"));
+  const values = `,${text}`.match(/,(?:\\.|[^,\\]|\\$)*/gsu) ?? [];
+  return values.map((value) => value.slice(1).replaceAll(/\\(.)/gsu, "$1"));
 }
 
 /** Returns a condition in the form that {@link readFilters} reads. */
