@@ -6,7 +6,7 @@ import { scaleCommand } from "../remedies.ts";
 import { percent, subjectOf, whereOf, type RuleContext, type WorkloadRule } from "../rule.ts";
 
 const PPM = 1_000_000;
-/** The activity of a replica at which another one is needed. */
+/** The demand on a replica at which another one is needed. */
 const TARGET = 0.7;
 
 /**
@@ -26,7 +26,7 @@ export const fewerReplicas: WorkloadRule = (workload, context) => {
   const peak = Math.max(...ofHours.map(({ replicas }) => replicas));
   const needed = Math.max(minReplicas, Math.ceil((peak / TARGET) * (1 + context.headroom)));
   const running = Math.min(...ofHours.map((hour) => hour.running));
-  const released = needed < running ? podsToRelease(pods, needed, context) : [];
+  const released = needed < running ? podsToRelease(pods, needed, measure, context) : [];
   if (released.length === 0) return [];
   const scale = scaleCommand(workload, needed);
   return [
@@ -81,8 +81,9 @@ const ACTIVITY: Measure = {
 function engineMeasure(pods: readonly PodEvidence[]): Measure | undefined {
   const isComplete = pods.every(({ engine }) => engine !== undefined && !engine.hourDemands.includes(NO_SAMPLE));
   if (!isComplete) return undefined;
-  const limit = Math.max(...pods.map(({ engine }) => engine!.limit));
-  const requests = Math.max(...pods.flatMap(({ engine }) => engine!.hourRequests));
+  const most = (values: readonly number[]): number => values.reduce((high, value) => Math.max(high, value), 0);
+  const limit = most(pods.map(({ engine }) => engine!.limit));
+  const requests = most(pods.map(({ engine }) => most(engine!.hourRequests)));
   return {
     name: "pages of the engines: key-value cache, prefill, queue",
     of({ engine }, hour) {
@@ -115,12 +116,17 @@ function demandOf(
 }
 
 /** Returns the pods that are not needed, in the order of their names: each pod whose hours all have enough kept pods without it. */
-function podsToRelease(pods: readonly PodEvidence[], needed: number, { window }: RuleContext): readonly string[] {
+function podsToRelease(
+  pods: readonly PodEvidence[],
+  needed: number,
+  { of }: Measure,
+  { window }: RuleContext,
+): readonly string[] {
   const kept = Array.from({ length: (window.until - window.from) / HOUR_MILLIS }, () => 0);
   const released: string[] = [];
-  for (const { name, hourPeaks } of pods.toSorted((one, other) => one.firstAt - other.firstAt || compare(one, other))) {
-    const hours = hourPeaks.flatMap((peak, hour) => (peak === NOT_HELD ? [] : [hour]));
-    if (hours.every((hour) => kept[hour]! >= needed)) released.push(name);
+  for (const pod of pods.toSorted((one, other) => one.firstAt - other.firstAt || compare(one, other))) {
+    const hours = kept.flatMap((_, hour) => ([undefined, NOT_HELD].includes(of(pod, hour)) ? [] : [hour]));
+    if (hours.every((hour) => kept[hour]! >= needed)) released.push(pod.name);
     else for (const hour of hours) kept[hour]! += 1;
   }
   return released.toSorted((one, other) => (one < other ? -1 : 1));
