@@ -16,7 +16,7 @@ import {
   type ServingPayer,
 } from "./line.ts";
 import type { Service } from "./service.ts";
-import type { Phase, SplitRule, TokenWeights } from "./split-rule.ts";
+import { isBusy, type Phase, type SplitRule, type TokenWeights } from "./split-rule.ts";
 import { tenantParts, UNATTRIBUTED, type TenantPart } from "./tenants.ts";
 import { NO_WORK, type Work } from "./work.ts";
 
@@ -144,9 +144,8 @@ function weightsOf(payers: readonly PayerCosts[], model: string): readonly bigin
       const counted = [...costs.values()].filter((cost) => cost.model === model && isCounted(payer, cost.phase));
       return counted.reduce((sum, { amounts }) => sum + (amounts.gpuHours ?? 0n), 0n);
     });
-  const isWork = (phase: Phase): boolean => phase === "prefill" || phase === "decode" || phase === "inference";
   const tries = [
-    hours((payer, phase) => isTeams(payer) && isWork(phase)),
+    hours((payer, phase) => isTeams(payer) && isBusy(phase)),
     hours((payer) => isTeams(payer)),
     hours(() => true),
   ];

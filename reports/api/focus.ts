@@ -11,6 +11,7 @@ import { MEDIA_TYPES } from "../format/media-types.ts";
 import { questionText } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { readServingFilters } from "../serving/question.ts";
+import { seesAll } from "../access/viewer.ts";
 import { questionOf } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { sendFile } from "./file.ts";
@@ -36,10 +37,11 @@ const type = [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json];
  */
 export function addFocus(server: ApiServer, context: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
-  const settingOf = (name: string): FocusSetting => ({
+  const settingOf = (name: string, { viewer }: FastifyRequest): FocusSetting => ({
     ...context.focus,
     policy: name,
     currency: context.ledger.book.currency,
+    hidesOrigins: !seesAll(viewer),
   });
   addRoute(server, {
     path: "/focus",
@@ -50,7 +52,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
       const question = questionOf(asked.query, asked.request.viewer, context);
       const names = { file: "focus", subject: `FOCUS of ${questionText(question)}` };
       return send(asked, question, names, (store, way) =>
-        exportFocus(store, question, settingOf(question.policy), way),
+        exportFocus(store, question, settingOf(question.policy, asked.request), way),
       );
     },
   });
@@ -78,7 +80,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
         subject: `FOCUS of services, ${question.rule}, ${questionText(question)}`,
       };
       return send(asked, question, names, (store, way) =>
-        exportServices(store, question, settingOf(question.policy), way),
+        exportServices(store, question, settingOf(question.policy, asked.request), way),
       );
     },
   });

@@ -13,6 +13,8 @@ import { PRICE_DIGITS, type UnitPrices } from "./unit-price.ts";
 export interface FocusSetting extends FocusConfig {
   readonly policy: string;
   readonly currency: string;
+  /** True if the sums of origins are hidden, because the reader may see only some parts of them. Then no row has a ratio. */
+  readonly hidesOrigins?: boolean;
 }
 
 /** A part with values that depend on the other parts of its origin. */
@@ -197,8 +199,8 @@ function priceText(value: bigint | undefined): string | undefined {
 }
 
 /** JSON written without a library: its numbers are exact decimals, which JavaScript numbers are not. */
-function detailsOf({ measure, ratio }: PricedPart): string | undefined {
-  if (measure === undefined || ratio === undefined) return undefined;
+function detailsOf({ measure, ratio }: PricedPart, { hidesOrigins = false }: FocusSetting): string | undefined {
+  if (measure === undefined || ratio === undefined || hidesOrigins) return undefined;
   const { unit, quantity } = measure;
   return `{"Elements":[{"AllocatedRatio":${ratio},"UsageUnit":"${unit}","UsageQuantity":${formatAmount(quantity)}}]}`;
 }

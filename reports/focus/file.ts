@@ -34,7 +34,7 @@ export interface FocusWay {
   readonly linesAtOnce?: number;
 }
 
-/** The content of a file, and what is known of it before it is written. */
+/** The content of a file, with its expected sums and the first part of its manifest. */
 export interface FocusSource {
   readonly columns: readonly FocusColumn[];
   /** Origins with all of their parts, at least one of which is asked for. */

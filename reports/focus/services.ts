@@ -5,7 +5,8 @@ import { SERVING_COUNTS, type ServingCounts } from "../../domain/serving/line.ts
 import type { Phase } from "../../domain/serving/split-rule.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { LinesReplacedError } from "../lines/fixed.ts";
+import { groupsOfLines, LinesReplacedError } from "../lines/fixed.ts";
+import { LINES_AT_ONCE } from "../lines/portions.ts";
 import { servingSql, type ServingQuestion } from "../serving/question.ts";
 import { SERVICE_COLUMNS, type FocusSetting } from "./columns.ts";
 import { aboutOf, focusFile, type FocusExport, type FocusWay } from "./file.ts";
@@ -40,7 +41,7 @@ export async function exportServices(
   const fixed = await fixServices(store, question);
   const source = {
     columns: SERVICE_COLUMNS,
-    origins: readServices(store, fixed),
+    origins: readServices(store, fixed, way.linesAtOnce),
     expected: { sums: fixed.sums, isWhole: question.where.length === 0 },
     about: { rule: question.rule, ...aboutOf(question, fixed.runs, fixed.unpriced) },
   };
@@ -48,6 +49,8 @@ export async function exportServices(
 }
 
 const OF_RUNS = "run_id IN {runs:Array(UUID)}";
+/** A line of tokens without any time costs nothing. A line of time without a price has no cost. */
+const HAS_COST = "(effective_cost IS NOT NULL OR gpu_hours = 0)";
 
 /** The sums of lines, each with its column in a file. */
 const SUMS = {
@@ -65,9 +68,11 @@ const SUMS = {
 
 async function fixServices(store: StoreClient, question: ServicesQuestion): Promise<FixedServices> {
   const { where, parameters } = servingSql({ ...question, by: [] });
+  // All runs of the span, so that an origin is whole with any conditions.
+  const whole = servingSql({ ...question, by: [], where: [] });
   const found = await store.query<{ readonly run: string }>(
-    `SELECT DISTINCT toString(run_id) AS run FROM serving_charges_published WHERE ${where} ORDER BY run`,
-    parameters,
+    `SELECT DISTINCT toString(run_id) AS run FROM serving_charges_published WHERE ${whole.where} ORDER BY run`,
+    whole.parameters,
   );
   const runs = found.map(({ run }) => run);
   const all = { ...parameters, runs };
@@ -81,12 +86,12 @@ async function fixServices(store: StoreClient, question: ServicesQuestion): Prom
         .map(([name, column]) => `toString(sum(ifNull(lines.${column}, 0))) AS ${name}`)
         .join(", ")},
          toString(count()) AS x_Lines
-       FROM serving_charges AS lines WHERE ${OF_RUNS} AND ${where} AND effective_cost IS NOT NULL`,
+       FROM serving_charges AS lines WHERE ${OF_RUNS} AND ${where} AND ${HAS_COST}`,
       all,
     ),
     store.query<{ readonly team: string; readonly lines: number; readonly hours: string }>(
       `SELECT team, toFloat64(count()) AS lines, toString(sum(gpu_hours)) AS hours FROM serving_charges
-       WHERE ${OF_RUNS} AND ${where} AND effective_cost IS NULL GROUP BY team ORDER BY team`,
+       WHERE ${OF_RUNS} AND ${where} AND NOT (${HAS_COST}) GROUP BY team ORDER BY team`,
       all,
     ),
   ]);
@@ -99,6 +104,9 @@ async function fixServices(store: StoreClient, question: ServicesQuestion): Prom
   };
 }
 
+const OF_DAY = "hour >= toDateTime({day:Int64}, 'UTC') AND hour < toDateTime({day:Int64} + 86400, 'UTC')";
+/** The name of a service as one text. No name of Kubernetes contains a line feed. */
+const SERVICE = "concatWithSeparator('\\n', cluster, namespace, workload_kind, workload)";
 const DAY = "toFloat64(toUnixTimestamp(toStartOfDay(hour, 'UTC'))) * 1000";
 
 /** The columns of an origin and of its parts, which have the same names in the store. */
@@ -142,6 +150,7 @@ const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) =>
 async function* readServices(
   store: StoreClient,
   { question, runs, days, sums }: FixedServices,
+  linesAtOnce = LINES_AT_ONCE,
 ): AsyncGenerator<readonly [Part, ...Part[]]> {
   const asked = servingSql({ ...question, by: [] });
   const all = servingSql({ ...question, where: [], by: [] });
@@ -149,19 +158,27 @@ async function* readServices(
   const select = `SELECT toFloat64(toUnixTimestamp(toDateTime(billing_period, 'UTC'))) * 1000 AS billing,
       corrects != '' AS correction, ${[...ORIGIN, ...PART].join(", ")},
       ${asked.where} AS asked, toFloat64(count()) AS lines,
-      [${AMOUNTS.map((name) => `toString(sum(${name}))`).join(", ")}]::Array(Nullable(String)) AS sums,
+      [${AMOUNTS.map((name) => `toString(sum(lines.${name}))`).join(", ")}]::Array(Nullable(String)) AS sums,
       [${SERVING_COUNTS.map((name) => `toString(sum(${columnOf(name)}))`).join(", ")}] AS counts
-    FROM serving_charges
-    WHERE ${OF_RUNS} AND ${all.where} AND effective_cost IS NOT NULL
-      AND hour >= toDateTime({day:Int64}, 'UTC') AND hour < toDateTime({day:Int64} + 86400, 'UTC')
+    FROM serving_charges AS lines
+    WHERE ${OF_RUNS} AND ${all.where} AND ${HAS_COST} AND ${OF_DAY} AND ${SERVICE} IN {names:Array(String)}
     GROUP BY ALL ORDER BY ${[...keys, ...PART].join(", ")}, asked`;
   let lines = 0;
   for (const day of days) {
     const parameters = { ...all.parameters, ...asked.parameters, runs, day: day / 1000 };
-    yield* byOrigin(store.stream<ServiceRow>(select, parameters), keys, (row, origin) => {
-      if (row.asked) lines += row.lines;
-      return partOf(row, origin ?? originOf(row, day, question), question);
-    });
+    const services = await store.query<{ readonly name: string; readonly lines: number; readonly asked: number }>(
+      `SELECT ${SERVICE} AS name, toFloat64(count()) AS lines, toFloat64(countIf(${asked.where})) AS asked
+       FROM serving_charges WHERE ${OF_RUNS} AND ${all.where} AND ${HAS_COST} AND ${OF_DAY}
+       GROUP BY name HAVING asked > 0 ORDER BY name`,
+      parameters,
+    );
+    for (const group of groupsOfLines(services, linesAtOnce)) {
+      const names = group.map(({ name }) => name);
+      yield* byOrigin(store.stream<ServiceRow>(select, { ...parameters, names }), keys, (row, origin) => {
+        if (row.asked) lines += row.lines;
+        return partOf(row, origin ?? originOf(row, day, question), question);
+      });
+    }
   }
   if (String(lines) !== sums["x_Lines"]) throw new LinesReplacedError();
 }
@@ -237,9 +254,9 @@ function partOf(row: ServiceRow, origin: Origin, { rule }: ServicesQuestion): Pa
     lines,
     millis: 0,
     gpuHours: amountOf(gpuHours!),
-    list: amountOf(list!),
-    contracted: amountOf(contracted!),
-    effective: amountOf(effective!),
+    list: amountOf(list ?? "0"),
+    contracted: amountOf(contracted ?? "0"),
+    effective: amountOf(effective ?? "0"),
     power: power === null ? undefined : amountOf(power!),
     millijoules: energy === null ? undefined : BigInt(energy!),
     carbon: carbon === null ? undefined : amountOf(carbon!),

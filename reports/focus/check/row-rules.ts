@@ -132,7 +132,9 @@ export const ROW_RULES: readonly RowRule[] = [
       if (isNull(row, "x_Payer")) return undefined;
       const isSomebodys = isNull(row, "x_Phase")
         ? ["holder", "owner"].includes(row["x_Payer"]!) || !isNull(row, "x_Attribution")
-        : isBusy(row["x_Phase"] as Phase) && ![null, UNATTRIBUTED].includes(row["x_Tenant"] ?? row["x_Model"] ?? null);
+        : isBusy(row["x_Phase"] as Phase) &&
+          row["x_Tenant"] !== UNATTRIBUTED &&
+          !(isNull(row, "x_Tenant") && isNull(row, "x_Model"));
       return isSomebodys === isNull(row, "AllocatedResourceId") ? "AllocatedResourceId" : undefined;
     },
   },
