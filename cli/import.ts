@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Option, type Command } from "commander";
+import { authorizationOf } from "../collectors/exporters/http/credentials.ts";
 import { importSpan, StuckError } from "../collectors/prometheus/import/import.ts";
 import { openProgress } from "../collectors/prometheus/import/progress.ts";
 import { surveyServer, type Survey } from "../collectors/prometheus/import/survey.ts";
@@ -170,13 +171,13 @@ function clientOf(options: Options, { stderr }: CommandContext): PrometheusClien
   if (!(maxLoad > 0 && maxLoad <= 1))
     throw new CommandError(`--max-load ${options.maxLoad}: must be above 0 and at most 1`, 2);
   if (user !== undefined && passwordFile === undefined) throw new CommandError("--user: needs --password-file", 2);
-  const password = passwordFile === undefined ? "" : read("--password-file", passwordFile);
-  const authorization =
+  const authorization = authorizationOf(
     tokenFile !== undefined
-      ? `Bearer ${read("--token-file", tokenFile)}`
-      : user !== undefined
-        ? `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
-        : undefined;
+      ? { bearerToken: read("--token-file", tokenFile) }
+      : user !== undefined && passwordFile !== undefined
+        ? { basic: { username: user, password: read("--password-file", passwordFile) } }
+        : {},
+  );
   return createPrometheusClient({
     url,
     headers: {

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { authorizationOf } from "../collectors/exporters/http/credentials.ts";
 import { createPrometheusClient } from "../collectors/prometheus/read/client.ts";
 import { createTrainingMetrics, type TrainingServer } from "../collectors/prometheus/training-metrics.ts";
 import type { TrainingMetrics } from "../domain/training/metrics.ts";
@@ -26,12 +27,7 @@ export function openTrainingMetrics(config: TrainingConfig, logger: Logger): Ope
 /** Returns the servers of `training.prometheus`. A request that fails is not repeated. */
 export function trainingServers({ prometheus }: TrainingConfig): readonly TrainingServer[] {
   return prometheus.map(({ url, ca, bearerToken, basic, tenant, ...server }) => {
-    const authorization =
-      bearerToken !== undefined
-        ? `Bearer ${bearerToken}`
-        : basic !== undefined
-          ? `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`
-          : undefined;
+    const authorization = authorizationOf({ basic, bearerToken });
     const client = createPrometheusClient({
       url,
       headers: {

@@ -4,10 +4,18 @@ import type { ProgressPoint } from "./progress.ts";
 
 /** The metrics of trainings that a Prometheus has. No method fails: an answer without a value has the reason. */
 export interface TrainingMetrics {
-  /** Returns the progress that the pods of runs report, by the run's id, in order of time. Runs without a report are absent. */
-  progress(runs: readonly Run[], now: number): Promise<ReadonlyMap<string, readonly ProgressPoint[]>>;
+  /** Returns the progress that the pods of runs report. */
+  progress(runs: readonly Run[], now: number): Promise<MeasuredProgress>;
   /** Returns the collectives of a run's GPUs, hour by hour in a span of milliseconds since the epoch. */
   collectives(run: Run, span: { readonly from: number; readonly until: number }): Promise<Collected>;
+}
+
+/** The progress of runs, by their ids. */
+export interface MeasuredProgress {
+  /** In order of time. Runs without a report are absent. */
+  readonly points: ReadonlyMap<string, readonly ProgressPoint[]>;
+  /** The reasons why the progress of runs is not known, or not whole. */
+  readonly failures: ReadonlyMap<string, string>;
 }
 
 /** Hours of collectives, or the reason why they cannot be read. */
@@ -15,6 +23,6 @@ export type Collected = { readonly hours: readonly CollectiveHour[] } | { readon
 
 /** The metrics without any server. */
 export const NO_METRICS: TrainingMetrics = {
-  progress: () => Promise.resolve(new Map()),
+  progress: () => Promise.resolve({ points: new Map(), failures: new Map() }),
   collectives: () => Promise.resolve({ hours: [] }),
 };

@@ -1,3 +1,5 @@
+import { groupedBy } from "../grouped.ts";
+
 /** The sources of progress points: the status of a TrainJob, annotations of pods or owners, metrics of a scraped page. */
 export type ProgressSource = "trainjob" | "annotation" | "metric";
 
@@ -45,8 +47,7 @@ export function courseOf(
   return attempts.flatMap(({ stopAt }, index) => {
     const after = attempts[index - 1]?.stopAt ?? -Infinity;
     const ofAttempt = points.filter((point) => point[measure] !== undefined && after < point.at && point.at <= stopAt);
-    const byPod = new Map<string, ProgressPoint[]>();
-    for (const point of ofAttempt) byPod.set(point.pod, [...(byPod.get(point.pod) ?? []), point]);
+    const byPod = groupedBy(ofAttempt, ({ pod }) => pod);
     const [most = []] = [...byPod.values()].toSorted((a, b) => b.length - a.length);
     return most.map((point) => ({ at: point.at, value: point[measure]!, attempt: index }));
   });

@@ -20,6 +20,11 @@ const phase = z.object({
   ...amounts,
 });
 
+const metricsFailure = z
+  .string()
+  .nullable()
+  .describe("Why series of `training.prometheus` are missing; null if they were read.");
+
 const run = z.object({
   id: z.string(),
   cluster: z.string(),
@@ -38,6 +43,7 @@ const run = z.object({
   progress: decimal.nullable().describe("The productive part of the cost, 0 to 1."),
   phases: z.array(phase).describe("The parts of the bill. They sum exactly to it."),
   stops: z.number().int(),
+  metricsFailure,
 });
 
 /** The answer of `/training/runs`. */
@@ -123,9 +129,8 @@ export const runDetailSchema = z
             .describe("GPUs that the others wait for: their time is far below the median."),
         }),
       )
-      .nullable()
-      .describe("The collectives of the last seven days by NCCL Inspector; null without its series."),
-    metricsFailure: z.string().nullable().describe("Why the series of `training.prometheus` could not be read."),
+      .describe("The collectives of the last seven days by NCCL Inspector, the 8 longest operations."),
+    metricsFailure,
     suggestion: z.object({ about: z.string(), text: z.string(), atStake: z.object(amounts) }).nullable(),
   })
   .meta({ id: "TrainingRun" });

@@ -36,7 +36,7 @@ export function addTrainingRun(add: AddPage, context: PageContext): void {
 }
 
 function RunPage({ detail, policy, currency }: RunProps): VNode {
-  const { run, suggestion } = detail;
+  const { run, metricsFailure, suggestion } = detail;
   const { cluster, namespace, kind, name, begun, ended, pods, id } = run.run;
   return (
     <>
@@ -58,6 +58,11 @@ function RunPage({ detail, policy, currency }: RunProps): VNode {
             <strong>Suggestion:</strong> <bdi>{suggestion.text}</bdi>{" "}
             <Money amount={formatAmount(suggestion.atStake.effective)} currency={currency} /> {currency} are at stake.
           </p>
+        </div>
+      )}
+      {metricsFailure !== undefined && (
+        <div class="notice">
+          <p>The metrics could not be read, so progress that they have is missing: {metricsFailure}</p>
         </div>
       )}
       <h2>The bill</h2>
@@ -229,9 +234,7 @@ function Slow({ detail: { slow }, currency }: RunProps): VNode | null {
 }
 
 function Collectives({ detail: { collectives } }: RunProps): VNode | null {
-  if (collectives === undefined) return null;
-  if ("failure" in collectives)
-    return <p class="notice">The metrics of trainings could not be read: {collectives.failure}</p>;
+  if (collectives.length === 0) return null;
   const number = (head: string, of: (each: Collective) => string) => ({ head, isNumber: true, cell: of });
   return (
     <>

@@ -6,7 +6,7 @@ import type { RunDetail } from "./read-detail.ts";
 import { progressRatio } from "./words.ts";
 
 /** Returns the report of a run that has ended in some sentences: its cost, its progress, what went wrong, one suggestion. */
-export function eventText({ run, suggestion }: RunDetail, currency: string): string {
+export function eventText({ run, metricsFailure, suggestion }: RunDetail, currency: string): string {
   const { outcome, total, phases, stops } = run;
   const money = (amount: Money): string => `${roundedMoney(formatAmount(amount), currency)} ${currency}`;
   const hours = (amount: GpuHours): string => roundedTo(formatAmount(amount), 2);
@@ -21,6 +21,7 @@ export function eventText({ run, suggestion }: RunDetail, currency: string): str
     ...(ratio === null ? [] : [`Progress: ${percent(ratio)} of the cost.`]),
     `Stops: ${stops.length}.`,
     ...wrong.map((sentence) => `${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`),
+    ...(metricsFailure === undefined ? [] : ["The metrics could not be read."]),
     ...(suggestion === undefined ? [] : [`Suggestion: ${suggestion.text}`]),
   ].join(" ");
 }

@@ -36,18 +36,19 @@ export function runJson(run: ChargedRun): object {
     progress: progressRatio(run),
     phases: phasesJson(phases),
     stops: stops.length,
+    metricsFailure: run.metricsFailure ?? null,
   };
 }
 
 /** Returns the whole report of a run as JSON. */
-export function runDetailJson({ run, efficiency, slow, collectives, suggestion }: RunDetail): object {
+export function runDetailJson({ run, efficiency, slow, collectives, metricsFailure, suggestion }: RunDetail): object {
   return {
     run: runJson(run),
     stops: run.stops.map(stopJson),
     efficiency: efficiency === undefined ? null : efficiencyJson(efficiency),
     stragglers: slow === undefined ? null : { ...slow, cost: amountsJson(slow.cost) },
-    collectives: collectives === undefined || "failure" in collectives ? null : collectives.map(collectiveJson),
-    metricsFailure: collectives !== undefined && "failure" in collectives ? collectives.failure : null,
+    collectives: collectives.map(collectiveJson),
+    metricsFailure: metricsFailure ?? null,
     suggestion:
       suggestion === undefined
         ? null

@@ -2,19 +2,17 @@ import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { Run } from "../../domain/training/identity.ts";
 import { layOut, type RunLayout } from "../../domain/training/layout.ts";
 import type { TrainingMetrics } from "../../domain/training/metrics.ts";
-import type { ProgressPoint } from "../../domain/training/progress.ts";
 import type { NodeSignal } from "../../domain/training/signals.ts";
 import { FAULT_AFTER_MILLIS, FAULT_BEFORE_MILLIS } from "../../domain/training/timeline.ts";
 import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { readProgress } from "./read-progress.ts";
+import { readProgress, type RunProgress } from "./read-progress.ts";
 import { readFaults } from "./read-signals.ts";
 
 /** A run with its lanes and its reported progress, in order of time. */
-export interface LaidOutRun {
+export interface LaidOutRun extends RunProgress {
   readonly run: Run;
   readonly layout: RunLayout;
-  readonly points: readonly ProgressPoint[];
 }
 
 /**
@@ -38,8 +36,8 @@ export async function layOutRuns(
 ): Promise<readonly LaidOutRun[]> {
   const progress = await readProgress(store, metrics, runs, now);
   const laidOut = (run: Run, faults: readonly NodeSignal[]): LaidOutRun => {
-    const points = progress.get(run.id) ?? [];
-    return { run, points, layout: layOut(run, { points, faults, configured: training.checkpointInterval }) };
+    const own = progress.get(run.id)!;
+    return { run, ...own, layout: layOut(run, { ...own, faults, configured: training.checkpointInterval }) };
   };
   const first = runs.map((run) => laidOut(run, []));
   const stopped = first.filter(({ layout }) => layout.timelines.some(({ stops }) => stops.length > 0));

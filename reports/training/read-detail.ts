@@ -14,8 +14,10 @@ export interface RunDetail {
   readonly efficiency: Efficiency | undefined;
   /** The stragglers of a gang over its last seven days, and the productive cost of that time that they made the gang lose. */
   readonly slow: (Stragglers & { readonly cost: RunAmounts }) | undefined;
-  /** The collectives of a gang over its last seven days, or why they cannot be read; undefined if there are none. */
-  readonly collectives: readonly Collective[] | { readonly failure: string } | undefined;
+  /** The collectives of a gang over its last seven days. */
+  readonly collectives: readonly Collective[];
+  /** The reason why metrics are missing; undefined if none are. */
+  readonly metricsFailure: string | undefined;
   readonly suggestion: Suggestion | undefined;
 }
 
@@ -49,12 +51,12 @@ export async function readRunDetail(
   const [slowest] = stragglers.stragglers;
   const cost = lostBy(run, stragglers.lostRatio, until - SPEED_MILLIS);
   const slow = slowest === undefined ? undefined : { ...stragglers, cost };
-  const collectives = "failure" in collected ? collected : collectivesOf(collected.hours);
   return {
     run,
     efficiency,
     slow,
-    collectives: "failure" in collectives || collectives.length > 0 ? collectives : undefined,
+    collectives: "hours" in collected ? collectivesOf(collected.hours) : [],
+    metricsFailure: run.metricsFailure ?? ("failure" in collected ? collected.failure : undefined),
     suggestion: suggestionOf(run, run.points, slowest && { slowest, cost }),
   };
 }

@@ -20,16 +20,23 @@ FROM cluster_facts FINAL
 WHERE kind = 'TrainJob' AND uid IN {owners:Array(String)} AND NOT ended
 ORDER BY at, uid`;
 
+/** The reported progress of a run, in order of time. */
+export interface RunProgress {
+  readonly points: readonly ProgressPoint[];
+  /** The reason why the progress in metrics is not known; undefined if it is. */
+  readonly metricsFailure: string | undefined;
+}
+
 /**
- * Reads the progress that the pods and the TrainJobs of runs reported, by the run's id, in order of time: in annotations, in the status of
- * TrainJobs and in metrics. Fails with a `StoreError`.
+ * Reads the progress that the pods and the TrainJobs of runs reported, by the run's id: in annotations, in the status of TrainJobs and in
+ * metrics. Fails with a `StoreError`.
  */
 export async function readProgress(
   store: Pick<StoreClient, "query">,
   metrics: TrainingMetrics,
   runs: readonly Run[],
   now: number,
-): Promise<ReadonlyMap<string, readonly ProgressPoint[]>> {
+): Promise<ReadonlyMap<string, RunProgress>> {
   const reporting = runs.filter(({ marks }) => Object.keys(marks).length > 0);
   const uids = reporting.flatMap(({ pods }) => pods.map(({ uid }) => uid));
   const owners = runs.flatMap((run) => [...run.owners]);
@@ -39,13 +46,18 @@ export async function readProgress(
     metrics.progress(runs, now),
   ]);
   const ofUid = new Map<string, ProgressPoint[]>();
-  const add = (uid: string, point: ProgressPoint): void => void ofUid.set(uid, [...(ofUid.get(uid) ?? []), point]);
+  const add = (uid: string, point: ProgressPoint): void => {
+    const known = ofUid.get(uid);
+    if (known === undefined) ofUid.set(uid, [point]);
+    else known.push(point);
+  };
   for (const { uid, marks, at } of reports) add(uid, pointOf(uid, JSON.parse(marks) as TrainingMarks, at));
   for (const { uid, percent, at } of trainJobs) add(uid, { at, source: "trainjob", pod: "", percent });
   return new Map(
     runs.map(({ id, pods, owners: objects }) => {
       const points = [...pods.map(({ uid }) => uid), ...objects].flatMap((uid) => ofUid.get(uid) ?? []);
-      return [id, [...points, ...(measured.get(id) ?? [])].toSorted((a, b) => a.at - b.at)];
+      const all = [...points, ...(measured.points.get(id) ?? [])].toSorted((a, b) => a.at - b.at);
+      return [id, { points: all, metricsFailure: measured.failures.get(id) }];
     }),
   );
 }

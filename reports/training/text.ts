@@ -54,7 +54,9 @@ export function runsText(runs: readonly ChargedRun[], currency: string): string 
       { number: String(run.stops.length) },
     ]),
   );
-  return `${table}\nthe report of a run: gpu-ledger runs ${first.run.id}\n`;
+  const failures = new Set(runs.flatMap(({ metricsFailure }) => metricsFailure ?? []));
+  const missing = [...failures].map((failure) => `the metrics could not be read: ${failure}\n`).join("");
+  return `${table}\n${missing}the report of a run: gpu-ledger runs ${first.run.id}\n`;
 }
 
 /** Returns the report of a run for people: what it cost, how much was progress, what went wrong, one suggestion. Ends with a line break. */
@@ -195,9 +197,9 @@ function speedLines({ efficiency, slow }: RunDetail, currency: string): readonly
   return [...lines, `stragglers in the last 7 days, which cost the gang ${cost} ${currency}:`, ...named, ""];
 }
 
-function collectiveLines({ collectives }: RunDetail): readonly string[] {
-  if (collectives === undefined) return [];
-  if ("failure" in collectives) return [`the metrics of trainings could not be read: ${collectives.failure}`, ""];
+function collectiveLines({ collectives, metricsFailure }: RunDetail): readonly string[] {
+  const missing = metricsFailure === undefined ? [] : [`the metrics could not be read: ${metricsFailure}`, ""];
+  if (collectives.length === 0) return missing;
   const table = formatTable(
     ["collective", "size", "nodes", "ranks", "GPUs", "GB/s", "lowest", "at"],
     collectives.map(({ operation, size, nodes, ranks, gpus, gbs, lowest }) => [
@@ -212,6 +214,7 @@ function collectiveLines({ collectives }: RunDetail): readonly string[] {
     gpus.map((gpu) => `  ${lateText(gpu)} of ${operation} ${size}`),
   );
   return [
+    ...missing,
     "collectives in the last 7 days, as NCCL Inspector measured them:",
     table,
     ...(late.length === 0

@@ -38,21 +38,42 @@ const lastOf =
 
 const CHECKPOINT = "gpu_ledger_training_checkpoint_timestamp_seconds";
 const DURATION = "gpu_ledger_training_checkpoint_duration_seconds";
-const X = { namespace: "nlp", pod: "eval-x" };
+/** A series of a pod behind another target, as of a Pushgateway: the target's own labels beside the pod's. */
+const X = { exported_namespace: "nlp", exported_pod: "eval-x", namespace: "monitoring", pod: "pushgateway-0" };
 const Y = { k8s_namespace_name: "nlp", k8s_pod_name: "eval-y" };
 
-/** The job eval reports: its first pod to a scrape, its second one by OpenTelemetry. Another cluster has a pod with the same name. */
+/** A rank that is one step behind the other one. Their steps are never a fall. */
+const stepOf =
+  (rank: number) =>
+  (at: number): number =>
+    Math.floor((at - clock("09:15")) / 1000) - rank;
+
+/**
+ * The job eval reports: its first pod to a scrape, its second one by OpenTelemetry, from two ranks. Until its first checkpoint the gauge is 0.
+ * Another cluster has a pod with the same name.
+ */
 const REPORTED = [
+  series(CHECKPOINT, X, ["08:00", "08:20"], () => 0),
   series(CHECKPOINT, X, ["08:20", "09:00"], lastOf("08:20", "08:40")),
   series(DURATION, X, ["08:20", "09:00"], () => 60),
   series(CHECKPOINT, Y, ["09:50", "11:00"], lastOf("09:50")),
   series(CHECKPOINT, { ...X, cluster: "elsewhere" }, ["08:20", "09:00"], lastOf("08:20")),
-  series("gpu_ledger_training_step", Y, ["09:15", "11:00"], (at) => Math.floor((at - clock("09:15")) / 1000)),
+  series("gpu_ledger_training_step", { ...Y, rank: "0" }, ["09:15", "11:00"], stepOf(0)),
+  series("gpu_ledger_training_step", { ...Y, rank: "1" }, ["09:15", "11:00"], stepOf(1)),
 ];
 
-/** NCCL Inspector in the four pods of llama. The host of a container is its pod. */
+/**
+ * NCCL Inspector in the four pods of llama. The host of a container is its pod, and the label of the target is its node. Another run is on the
+ * same node, and a program without labels is somewhere.
+ */
 const INSPECTED = [0, 1, 2, 3].flatMap((rank) => {
-  const place = { exported_node: `llama-${rank}`, node: "cpu-01", gpu: "GPU0", n_nodes: "3", nranks: "4" };
+  const place = {
+    exported_node: `llama-${rank}`,
+    node: rank < 2 ? "gpu-a" : "gpu-b",
+    gpu: "GPU0",
+    n_nodes: "3",
+    nranks: "4",
+  };
   const reduce = { ...place, collective: "AllReduce", message_size: "134-135MB", algo_proto: "RING_SIMPLE" };
   const send = { ...place, p2p_operation: "Send", message_size: "1-2MB" };
   const isSlowHour = (at: number): boolean => at >= clock("10:00") && at <= clock("11:00");
@@ -63,6 +84,10 @@ const INSPECTED = [0, 1, 2, 3].flatMap((rank) => {
     ),
     series("nccl_p2p_bus_bandwidth_gbs", send, ["11:00", "12:00"], () => 19),
     series("nccl_p2p_exec_time_p50_microseconds", send, ["11:00", "12:00"], () => 92),
+    series("nccl_bus_bandwidth_gbs", { ...reduce, exported_node: "other-0" }, ["08:00", "12:00"], () => 1),
+    series("nccl_bus_bandwidth_gbs", { ...reduce, exported_node: "", node: "" }, ["08:00", "12:00"], () => 1),
+    // After the end of the run, a run on the host network of the node.
+    series("nccl_bus_bandwidth_gbs", { ...reduce, exported_node: "", node: "gpu-c" }, ["08:00", "10:00"], () => 1),
   ];
 });
 
@@ -90,8 +115,8 @@ describe("the metrics of trainings in a Prometheus", () => {
   });
 
   /** Serves reports that read the metrics of a server. */
-  async function serving(of: object): Promise<ReportsServer> {
-    const text = JSON.stringify({ training: { checkpointInterval: "30m", prometheus: [of] } });
+  async function serving(...prometheus: readonly object[]): Promise<ReportsServer> {
+    const text = JSON.stringify({ training: { checkpointInterval: "30m", prometheus } });
     const { training } = parseConfig(text, { source: "the test", folder: ".", env: {} });
     const metrics = openTrainingMetrics(training, logger);
     opened.push(metrics);
@@ -142,7 +167,7 @@ describe("the metrics of trainings in a Prometheus", () => {
       },
       expect.objectContaining({ operation: "Send", size: "1-2MB", gbs: 19, late: [] }),
     ]);
-    expect((await report(EVAL)).collectives).toBeNull();
+    expect((await report(EVAL)).collectives).toEqual([]);
   });
 
   it("are on the page and in the text of the report", async () => {
@@ -173,10 +198,17 @@ describe("the metrics of trainings in a Prometheus", () => {
     expect(failed.stdout).toContain(`FAIL  training.prometheus[0]: no answer from ${server.url}`);
   });
 
+  it("of the clusters of the other servers are there if one server is away", async () => {
+    const urls = [`http://127.0.0.1:${await freePort()}`, prometheus.url];
+    const two = await serving({ url: urls[0], clusters: ["far"] }, { url: urls[1], clusters: ["default"] });
+    expect(await partsOf(EVAL, two)).toMatchObject({ lost: "1.2" });
+    await two.close();
+  });
+
   it("of another cluster are not asked for", async () => {
     const other = await serving({ url: prometheus.url, clusters: ["other"] });
     expect(await partsOf(EVAL, other)).toMatchObject({ "lost-estimated": "0.9" });
-    expect(await report(LLAMA, other)).toMatchObject({ collectives: null, metricsFailure: null });
+    expect(await report(LLAMA, other)).toMatchObject({ collectives: [], metricsFailure: null });
     await other.close();
   });
 
@@ -184,11 +216,15 @@ describe("the metrics of trainings in a Prometheus", () => {
     const away = await serving({ url: `http://127.0.0.1:${await freePort()}` });
     expect(await partsOf(EVAL, away)).toMatchObject({ "lost-estimated": "0.9" });
     expect(await report(LLAMA, away)).toMatchObject({
-      collectives: null,
+      collectives: [],
       metricsFailure: expect.stringContaining("no answer from http://127.0.0.1") as string,
     });
     const page = (await away.get(`/training/run?id=${encodeURIComponent(LLAMA)}`)).body;
-    expect(page).toContain("The metrics of trainings could not be read");
+    expect(page).toContain("The metrics could not be read");
+    const { runs } = runsSchema.parse((await away.get("/api/v1/training/runs?span=2026-03-02")).json());
+    expect(runs.map(({ metricsFailure }) => metricsFailure)).toEqual(
+      runs.map(() => expect.stringContaining("no answer from") as string),
+    );
     await away.close();
   });
 });

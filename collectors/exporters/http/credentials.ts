@@ -7,6 +7,12 @@ export interface Credentials {
   readonly bearerTokenFile?: string;
 }
 
+/** Credentials that are known at the start. */
+export interface FixedCredentials {
+  readonly basic?: { readonly username: string; readonly password: string } | undefined;
+  readonly bearerToken?: string | undefined;
+}
+
 /** Returns the value of the Authorization header, or `undefined` if none is sent. */
 export type Authorization = () => Promise<string | undefined>;
 
@@ -15,15 +21,16 @@ export type Authorization = () => Promise<string | undefined>;
  * file cannot be read.
  */
 export function createAuthorization(credentials: Credentials): Authorization {
-  const { basic, bearerToken, bearerTokenFile } = credentials;
+  const { bearerTokenFile } = credentials;
   if (bearerTokenFile !== undefined) return fromFile(bearerTokenFile);
-  const header =
-    basic !== undefined
-      ? `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`
-      : bearerToken === undefined
-        ? undefined
-        : `Bearer ${bearerToken}`;
+  const header = authorizationOf(credentials);
   return () => Promise.resolve(header);
+}
+
+/** Returns the value of the Authorization header of credentials without a file; undefined if there are none. */
+export function authorizationOf({ basic, bearerToken }: FixedCredentials): string | undefined {
+  if (basic !== undefined) return `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
+  return bearerToken === undefined ? undefined : `Bearer ${bearerToken}`;
 }
 
 function fromFile(path: string): Authorization {

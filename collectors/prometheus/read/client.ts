@@ -71,8 +71,9 @@ export function createPrometheusClient(options: ClientOptions): PrometheusClient
       if (answer.statusCode !== 200) throw await failureOf(answer);
       return await use(answer);
     } catch (error) {
-      if (error instanceof SourceError || !isOfNetwork(error)) throw error;
-      throw new SourceError("unavailable", `no answer from ${base}: ${error.message}`, { cause: error });
+      const kind = error instanceof SourceError ? undefined : kindOfNetwork(error);
+      if (kind === undefined) throw error;
+      throw new SourceError(kind, `no answer from ${base}: ${(error as Error).message}`, { cause: error });
     } finally {
       spent.busyMillis += performance.now() - began;
     }
@@ -128,11 +129,15 @@ const JSON_ANSWER = { accept: "application/json" };
 
 async function dataOf<Data>({ body }: Dispatcher.ResponseData): Promise<Data> {
   const text = await body.text();
+  let answer: { readonly data?: Data } | null;
   try {
-    return (JSON.parse(text) as { readonly data: Data }).data;
+    answer = JSON.parse(text) as typeof answer;
   } catch (error) {
     throw new SourceError("broken", `an answer is not JSON: ${text.slice(0, LONGEST_TEXT)}`, { cause: error });
   }
+  if (answer?.data === undefined)
+    throw new SourceError("broken", `an answer has no data: ${text.slice(0, LONGEST_TEXT)}`);
+  return answer.data;
 }
 
 async function failureOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<SourceError> {
@@ -164,11 +169,9 @@ function kindOf(status: number, sentence: string): SourceErrorKind {
   return "broken";
 }
 
-function isOfNetwork(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    typeof error.code === "string" &&
-    /^(E[A-Z]+|UND_ERR_)/.test(error.code)
-  );
+/** Returns the kind of an error of the network; undefined for any other error. A certificate that is refused stays so. */
+function kindOfNetwork(error: unknown): SourceErrorKind | undefined {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  if (/CERT|SIGNATURE|^ERR_(TLS|SSL)/.test(error.code)) return "refused";
+  return /^(E[A-Z]+$|UND_ERR_|HPE_)/.test(error.code) ? "unavailable" : undefined;
 }
