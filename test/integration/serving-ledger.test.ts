@@ -22,7 +22,7 @@ describe("the ledger of a service", () => {
   const rules = ledgerRules(rulesOf(scenario), "");
   let generation = 0;
   beforeAll(async () => {
-    store = await createTestDatabase("serving");
+    store = await createTestDatabase("serving_ledger");
     await createPut(store)([...messagesOf(scenario)]);
     await insertServing(store, "default", SERVED_PAGES);
   });
