@@ -1,5 +1,5 @@
 import { formatAmount, type GpuHours, type Money } from "../domain/exact/units.ts";
-import { findingJson } from "../reports/api/practices.ts";
+import { findingJson } from "../domain/practice/finding-json.ts";
 import { monthOf } from "./month.ts";
 import type { Snapshot } from "./snapshot.ts";
 

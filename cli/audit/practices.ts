@@ -4,7 +4,7 @@ import type { Finding } from "../../domain/practice/check.ts";
 import { CHECK_NAMES } from "../../domain/practice/checks.ts";
 import { whyAddress } from "../../domain/practice/page.ts";
 import { OPEN } from "../../reports/access/viewer.ts";
-import { findingJson } from "../../reports/api/practices.ts";
+import { findingJson } from "../../domain/practice/finding-json.ts";
 import { formatCsv, type CsvCell } from "../../reports/format/csv.ts";
 import { filteredFindings, readPracticeSpends, readPractices } from "../../reports/read/practices.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { formatAmount } from "../../domain/exact/units.ts";
 import { SEVERITIES, type Finding } from "../../domain/practice/check.ts";
 import { CHECK_NAMES } from "../../domain/practice/checks.ts";
-import { whyAddress } from "../../domain/practice/page.ts";
+import { findingJson } from "../../domain/practice/finding-json.ts";
 import { filteredFindings, readPracticeSpends, readPractices } from "../read/practices.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
@@ -88,18 +87,6 @@ export async function askPractices(context: ApiContext, asking: Asking): Promise
     ({ workloadSpends, nodeSpends }) => workloadSpends.length + nodeSpends.length,
   );
   return readPractices(store, { ledger, practices, viewer, now: now(), spends });
-}
-
-/** Returns a finding as JSON, with amounts as decimal texts. */
-export function findingJson({ check, cost, objects, team, ...rest }: Finding): object {
-  return {
-    check,
-    ...rest,
-    team: team ?? null,
-    cost: formatAmount(cost),
-    objects: objects.map((object) => ({ ...object, cost: formatAmount(object.cost) })),
-    why: whyAddress(check),
-  };
 }
 
 /** Returns the conditions of a question. A form sends an empty text for a condition that was not chosen. */

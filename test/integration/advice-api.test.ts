@@ -129,7 +129,7 @@ describe("GET /api/v1/advice", () => {
 
   it("is in the OpenAPI document", async () => {
     const answer = await server.get("/api/v1/openapi.json");
-    expect(answer.statusCode, answer.body).toBe(200);
+    expect(answer).toMatchObject({ statusCode: 200 });
     const openapi = answer.json<{ paths: object; components: object }>();
     expect(openapi.paths).toHaveProperty(["/api/v1/advice", "get"]);
     expect(openapi.components).toHaveProperty("schemas.AdviceCard");

@@ -219,6 +219,9 @@ describe("the metrics of trainings in a Prometheus", () => {
       collectives: [],
       metricsFailure: expect.stringContaining("no answer from http://127.0.0.1") as string,
     });
+    const noTls = await serving({ url: prometheus.url.replace("http:", "https:") });
+    expect((await report(EVAL, noTls)).metricsFailure).toContain("no answer from https://127.0.0.1");
+    await noTls.close();
     const page = (await away.get(`/training/run?id=${encodeURIComponent(LLAMA)}`)).body;
     expect(page).toContain("The metrics could not be read");
     const { runs } = runsSchema.parse((await away.get("/api/v1/training/runs?span=2026-03-02")).json());
