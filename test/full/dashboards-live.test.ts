@@ -96,7 +96,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
       const { rows } = await askStore(reader, "SELECT uniqExact(window_start) FROM charge_runs");
       return Number(rows[0]![0]) >= DAYS * 24;
     };
-    await vi.waitUntil(isCharged, { timeout: 400_000, interval: 2_000 });
+    await vi.waitUntil(isCharged, { timeout: 560_000, interval: 2_000 });
     const untilMillis = Date.now();
     times = {
       fromMillis: untilMillis - DAYS * DAY_MILLIS,
@@ -104,7 +104,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
       stepSeconds: 900,
       scrapeSeconds: QUICK_SECONDS,
     };
-  }, 600_000);
+  }, 700_000);
   afterAll(async () => {
     await prometheus?.stop();
     await folder.dispose();
