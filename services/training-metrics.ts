@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import { authorizationOf } from "../collectors/exporters/http/credentials.ts";
 import { createPrometheusClient } from "../collectors/prometheus/read/client.ts";
-import { createTrainingMetrics, type TrainingServer } from "../collectors/prometheus/training-metrics.ts";
+import { createTrainingMetrics } from "../collectors/prometheus/training/metrics.ts";
+import type { TrainingServer } from "../collectors/prometheus/training/server.ts";
 import type { TrainingMetrics } from "../domain/training/metrics.ts";
 import type { TrainingConfig } from "../runtime/config/training.ts";
 

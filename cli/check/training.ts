@@ -1,4 +1,4 @@
-import { countTrainingSeries } from "../../collectors/prometheus/training-metrics.ts";
+import { countTrainingSeries } from "../../collectors/prometheus/training/metrics.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { trainingServers } from "../../services/training-metrics.ts";
 import { attempt, type Finding } from "./finding.ts";
