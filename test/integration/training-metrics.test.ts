@@ -132,6 +132,9 @@ describe("the metrics of trainings in a Prometheus", () => {
   it("have the checkpoints from which lost progress is known, of scraped pods and by OpenTelemetry", async () => {
     // From 08:40 to 09:00 20 min were lost. Each checkpoint took a minute before 09:00: 38 and 105 min were productive.
     expect(await partsOf(EVAL)).toEqual({ productive: "8.58", checkpointing: "0.12", recovering: "0.3", lost: "1.2" });
+    const { suggestion } = await report(EVAL);
+    // At 08:20, 08:40 and 09:50. The gauge at 0 is no checkpoint of 1970.
+    expect(suggestion!.text).toContain("Checkpoints came every 45 min");
     expect((await report(EVAL)).stops).toEqual([
       expect.objectContaining({ lostBy: "checkpoint", lostSince: "2026-03-02T08:40:00.000Z" }),
     ]);
