@@ -4,7 +4,8 @@ import { LEADER_GROUP, LEDGER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages
 import { createDirtyWindows, SAMPLE_WINDOWS, type DirtyWindows } from "../../processors/ledger/term/dirty-windows.ts";
 import { startLeadership, type Leadership, type Term } from "../../processors/ledger/term/leader.ts";
 import { pause } from "../../runtime/clock.ts";
-import { workTerm, type TermLedger, type TermTiming } from "../../processors/ledger/term/term-work.ts";
+import type { TermTiming } from "../../processors/ledger/term/term-timing.ts";
+import { workTerm, type TermLedger } from "../../processors/ledger/term/term-work.ts";
 import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { readScenario } from "../../scenarios/read.ts";

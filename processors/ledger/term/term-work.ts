@@ -3,7 +3,6 @@ import type { Bus } from "../../../runtime/bus/bus.ts";
 import { pause } from "../../../runtime/clock.ts";
 import { inTurns } from "../../../runtime/in-turns.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import type { ChargeFindings } from "../charging/charge-window.ts";
 import { readBooks, readBooksVersion, type Books } from "./books.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
 import {
@@ -17,69 +16,19 @@ import { hoursToMeter } from "./hours-to-meter.ts";
 import type { Term } from "./leader.ts";
 import { dropAbandonedCloses } from "../closing/abandoned.ts";
 import { auditRules } from "../closing/audit.ts";
-import { NOTHING_CLOSED, type Closed } from "../closing/closed.ts";
+import { NOTHING_CLOSED } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
 import { computeLedger } from "../hours/compute-hour.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
-import {
-  createSchedule,
-  keyOf,
-  nextLedger,
-  type LedgerTiming,
-  type ScheduleTiming,
-  type WindowOfCluster,
-} from "../hours/schedule.ts";
+import { createSchedule, keyOf, nextLedger, type WindowOfCluster } from "../hours/schedule.ts";
 import { computeWindow, hasRawRows } from "../rollup/rollups.ts";
-import { newRunId, type RunKind } from "../hours/runs.ts";
+import { newRunId } from "../hours/runs.ts";
 import { dropSuperseded } from "./superseded.ts";
+import type { TermEvents } from "./term-events.ts";
+import type { TermTiming } from "./term-timing.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-
-/** The events of a term, for metrics and logs. */
-export interface TermEvents {
-  onRun(run: WindowOfCluster & { readonly kind: RunKind; readonly seconds: number; readonly rows: number }): void;
-  /** The findings of charging a window, with breaches of the invariant. */
-  onCharged(window: WindowOfCluster & { readonly findings: ChargeFindings }): void;
-  /**
-   * Called after each look: the number of waiting windows, the end of the last settled hour, milliseconds since the epoch, and the state of
-   * the books.
-   */
-  onLooked(state: {
-    readonly dirty: number;
-    readonly settledUntilMillis: number | undefined;
-    readonly closed: Closed;
-    /** When the first charged hour began. */
-    readonly begun: number | undefined;
-    /** True if the books have changed since the previous look. */
-    readonly isNew: boolean;
-  }): void;
-  /** The number of ended hours that wait to be charged, or to be charged again. Called whenever it may have changed. */
-  onWaiting(hours: number): void;
-  onDropped(runs: number): void;
-  /** A look, a run or a drop failed. It is retried. */
-  onError(error: unknown, window?: WindowOfCluster): void;
-}
-
-/** The intervals of a term's work. */
-export interface TermTiming extends ScheduleTiming, LedgerTiming {
-  readonly lookMillis: number;
-  readonly dropMillis: number;
-  /** The distance of the watermark from the newest position. */
-  readonly overlapMillis: number;
-  /** How long after its end an hour is settled. */
-  readonly settleMillis: number;
-}
-
-/** The timing of the service, in addition to the schedule's. */
-export const TERM_TIMING = {
-  lookMillis: 30_000,
-  dropMillis: 600_000,
-  overlapMillis: 300_000,
-  settleMillis: 600_000,
-  ledgerRows: 500,
-  ledgerCostFactor: 10,
-} as const;
 
 /** The rules and limits by which a term meters and charges. */
 export interface TermLedger {
