@@ -4,13 +4,14 @@ import type { SampleSink } from "../../exporters/collector.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import type { PageLimits } from "../../exporters/page/kind.ts";
 import { clearBatch, createBatch, type SampleDrop } from "./batch.ts";
+import { createFamilies } from "./families.ts";
 import { createKnownSeriesTable } from "./known-series.ts";
 import { createMomentHold } from "./moment-hold.ts";
 import { createMomentSender, type MomentOutcome } from "./moment-sender.ts";
 import type { PushedTarget } from "./pushed-target.ts";
 import { createPushedTargets, saveTargets, type SenderLabels } from "./pushed-targets.ts";
 import { RefusedWrite } from "./refused-write.ts";
-import { createRoles, roleOf } from "./roles.ts";
+import { createRoles } from "./roles.ts";
 import { readState, writeState } from "./saved-state.ts";
 import { uncompressBlock } from "./snappy-block.ts";
 import { createTargetMessages } from "./target-messages.ts";
@@ -89,7 +90,6 @@ const TARGET_MILLIS = 86_400_000;
 const LEARN_MILLIS = 60_000;
 /** How far the clock of a sender may be ahead. */
 const AHEAD_MILLIS = 300_000;
-const MOST_FAMILIES = 10_000;
 /** The part of the memory that series may take. The rest is for moments, so that full tables do not stop the senders. */
 const SERIES_PART_OF_MEMORY = 0.75;
 
@@ -101,8 +101,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     logger.warn({ err: error }, "the state of remote write cannot be read; targets are learned anew"),
   );
   const startedMillis = clock.monotonicMillis();
-  const families = new Map(saved.families);
-  let familiesVersion = 0;
+  const families = createFamilies(saved.families);
   const hold = createMomentHold();
   const table1 = createKnownSeriesTable();
   const table2 = createKnownSeriesTable();
@@ -129,12 +128,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     hold,
     messages: createTargetMessages({
       collector: options.collector,
-      families: {
-        map: families,
-        get version() {
-          return familiesVersion;
-        },
-      },
+      families,
       limits: limits.page,
     }),
     sink: options.sink,
@@ -150,6 +144,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   let isReplaying = true;
   let isStopping = false;
   let isStateChanged = false;
+  let savedFamilies = families.version;
   let savedAtMillis = startedMillis;
   let forgottenAtMillis = startedMillis;
   let ticking: Promise<void> | undefined;
@@ -170,7 +165,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     const nowMillis = clock.monotonicMillis() - Math.max(0, clock.nowMillis() - arrivedMillis);
     const arrival = { nowMillis, segment };
     const { size, places, values, dropped } = batch;
-    for (const [name, meta] of batch.families) addFamily(name, meta);
+    for (const [name, meta] of batch.families) families.add(name, meta);
     for (let index = 0; index < size;) {
       const { role, target, pod } = places[index]!;
       if (role === "pod") {
@@ -186,16 +181,6 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     }
     const lost = Object.values(dropped).reduce((sum, count) => sum + count, 0);
     if (!isReplaying) events.onSamples(batch.samples - lost, dropped);
-  }
-
-  function addFamily(name: string, meta: FamilyMeta): void {
-    if (roleOf(name) !== "gpu") return;
-    const known = families.get(name);
-    if (known?.help === meta.help && known?.type === meta.type && known?.unit === meta.unit) return;
-    if (known === undefined && families.size >= MOST_FAMILIES) return;
-    families.set(name, meta);
-    familiesVersion += 1;
-    isStateChanged = true;
   }
 
   async function replay(): Promise<void> {
@@ -256,12 +241,18 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   async function save(): Promise<void> {
     log.rotate(clock.nowMillis());
     const first = hold.firstSegment ?? log.segment;
-    if (isStateChanged) {
+    if (isStateChanged || families.version !== savedFamilies) {
       isStateChanged = false;
-      await writeState(folder, {
-        ...saveTargets(targets.all, saved, clock.nowMillis() - TARGET_MILLIS),
-        families: [...families],
-      });
+      savedFamilies = families.version;
+      try {
+        await writeState(folder, {
+          ...saveTargets(targets.all, saved, clock.nowMillis() - TARGET_MILLIS),
+          families: [...families.map],
+        });
+      } catch (error) {
+        isStateChanged = true;
+        throw error;
+      }
     }
     await log.removeBefore(first);
   }
@@ -294,7 +285,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
       return { samples: samples - lost };
     },
     targets: targets.all,
-    families,
+    families: families.map,
     get use() {
       return {
         series: table1.size + table2.size,

@@ -1,21 +1,15 @@
 import { encodeScrape, encodeStable, type ScrapeMoment } from "../../../domain/messages/scrape-message.ts";
 import { EMPTY_SHAPE, type ScrapeOrigin } from "../../../domain/scrape.ts";
 import { dayOf } from "../../../domain/time.ts";
-import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import { PageError } from "../../exporters/http/page-error.ts";
 import type { PageLimits } from "../../exporters/page/kind.ts";
 import { failureMessages } from "../../exporters/page/reader.ts";
 import { FAILED_IN_PROMETHEUS } from "../origin.ts";
 import { createTargetSeries, type HostMessage, type NodeOfPod, type TargetSeries } from "../target-series.ts";
+import type { Families } from "./families.ts";
 import type { Layout } from "./layout.ts";
 import type { Moment } from "./moment.ts";
 import type { PushedTarget } from "./pushed-target.ts";
-
-/** The metadata of families from all senders. The version rises with each change. */
-export interface Families {
-  readonly map: ReadonlyMap<string, FamilyMeta>;
-  readonly version: number;
-}
 
 /** The messages of a moment. */
 export interface MomentMessages {

@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RefusedWrite } from "../../../../../collectors/prometheus/receive/refused-write.ts";
 import { BusError } from "../../../../../runtime/bus/bus.ts";
@@ -270,6 +272,17 @@ describe("the node of a target", () => {
     await again.send(page(T0 + 3_600_000));
     await again.pass(6_000);
     expect(again.sent.at(-1)!.node).toBe("gpu-b");
+  });
+
+  test("is on disk after a failed attempt, even if nothing changes any more", async () => {
+    const world = await started({ learnMillis: 60_000 });
+    await world.send([...page(T0), podInfo(T0)]);
+    const obstacle = join(world.folder, "state.json.new");
+    mkdirSync(obstacle);
+    for (let pass = 0; pass < 3; pass++) await world.pass(10_000);
+    rmdirSync(obstacle);
+    await world.pass(10_000);
+    expect(readFileSync(join(world.folder, "state.json"), "utf8")).toContain("gpu-b");
   });
 });
 
