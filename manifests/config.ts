@@ -42,6 +42,7 @@ collector:
       kubernetes: {} # the exporters' pods of this cluster, as they come and go
 kubernetes:
   clusters: [{}] # this one
+# owners, prices and training.runKeys that name labels belong here too: collectors keep the labels that they name
 ${BUS}`;
 
 /** The processors' configuration: Kafka and the store. */

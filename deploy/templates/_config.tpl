@@ -73,11 +73,59 @@ store:
     password: { env: CLICKHOUSE_PASSWORD }
 {{- end -}}
 
+{{/* The rules of owners that read labels or annotations of pods and their owners: collectors keep these. */}}
+{{- define "gpu-ledger.podOwners" -}}
+{{- $owners := dict -}}
+{{- range $dimension, $rules := .Values.config.owners -}}
+{{- $read := list -}}
+{{- range $rules -}}
+{{- with pick . "podLabel" "podAnnotation" "ownerLabel" -}}
+{{- $read = append $read . -}}
+{{- end -}}
+{{- end -}}
+{{- if $read -}}
+{{- $_ := set $owners $dimension $read -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $owners }}
+{{- end -}}
+
+{{/* The labels of nodes that prices, commitments and fixed costs read: collectors keep these. */}}
+{{- define "gpu-ledger.pricedNodeLabels" -}}
+{{- $config := .Values.config -}}
+{{- $book := $config -}}
+{{- with $config.pricesFile -}}
+{{- $book = get $.Values.files . | fromYaml -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range concat ($book.prices | default list) ($book.commitments | default list) ($book.fixed | default list) -}}
+{{- $label := dig "nodeLabel" dict (merge dict (.match | default dict) (.scope | default dict)) -}}
+{{- if kindIs "string" $label -}}
+{{- range splitList "," $label -}}
+{{- $names = append $names (regexFind "^[^=]+" . | trim) -}}
+{{- end -}}
+{{- else -}}
+{{- $names = concat $names (keys $label) -}}
+{{- end -}}
+{{- end -}}
+{{ $names | uniq | sortAlpha | toYaml }}
+{{- end -}}
+
 {{/* The collectors' configuration, with their part of the values. */}}
 {{- define "gpu-ledger.collectorConfig" -}}
 {{- $own := merge (include "gpu-ledger.commonConfig" . | fromYaml) (include "gpu-ledger.clusterConfig" . | fromYaml) (include "gpu-ledger.busConfig" . | fromYaml) -}}
-{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" "metrics" "training" -}}
-{{ mergeOverwrite $own (deepCopy $said) | toYaml }}
+{{- $said := pick .Values.config "cluster" "data" "log" "collector" "bus" "kubernetes" "server" "tracing" "metrics" -}}
+{{- $config := mergeOverwrite $own (deepCopy $said) -}}
+{{- with dig "training" "runKeys" list .Values.config -}}
+{{- $_ := set $config "training" (dict "runKeys" .) -}}
+{{- end -}}
+{{- with include "gpu-ledger.podOwners" . | fromYaml -}}
+{{- $_ := set $config "owners" . -}}
+{{- end -}}
+{{- with include "gpu-ledger.pricedNodeLabels" . | fromYamlArray -}}
+{{- $_ := set $config.kubernetes "nodeLabels" (concat (dig "nodeLabels" list $config.kubernetes) . | uniq) -}}
+{{- end -}}
+{{ toYaml $config }}
 {{- end -}}
 
 {{/* "true" if processors post Events about training runs, else nothing. */}}

@@ -3,9 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { list } from "tar";
-import { parse, parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GPU_METRICS_PATH } from "../../services/gpu-metrics.ts";
+import { projectionOf } from "../../services/projection.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { PROMETHEUS_RULE, SCALED_OBJECT, SERVICE_MONITOR } from "../support/autoscaling-shapes.ts";
@@ -151,6 +152,39 @@ describe.skipIf(!ready)("the chart", () => {
     // Collectors keep the labels that name runs.
     expect(await changed({ config: { training: { runKeys: ["run"] } } })).toEqual(["collector", "processor", "server"]);
     expect(await changed({ collectorFiles: { "ca.pem": "" } })).toEqual(["collector"]);
+  });
+
+  it("gives collectors the labels and annotations that owners, prices and runs name, and no secret of the others", async () => {
+    const rack = { match: { nodeLabel: { "example.com/rack": "r7" } }, from: "2026-01-01", per: "gpu-hour", list: "1" };
+    const scope = { nodeLabel: "example.com/room=a, example.com/row=3" };
+    const ofPods = [{ podLabel: "payer" }, { podAnnotation: "billing/team", name: "billing" }, { ownerLabel: "squad" }];
+    const config = {
+      kubernetes: { nodeLabels: ["given"] },
+      owners: {
+        team: [...ofPods, { namespaceLabel: "team" }, { queue: "research", value: "basic" }, { ownersFile: true }],
+        project: [{ namespace: "vision-*", value: "vision" }],
+      },
+      prices: [rack],
+      fixed: [{ from: "2026-01-01", amount: "1", per: "month", scope }],
+      ownersFile: "owners.csv",
+      training: {
+        runKeys: ["run"],
+        prometheus: [{ url: "http://p:9090", bearerToken: { file: "/etc/gpu-ledger/token" } }],
+      },
+    };
+    const files = { "owners.csv": "kind,match,team\n" };
+    const inline = await collectorOf({ config, files });
+    const { pods, nodes } = projectionOf(inline);
+    expect(pods.labels).toEqual(expect.arrayContaining(["payer", "billing/team", "squad", "run"]));
+    expect(pods.annotations).toEqual(expect.arrayContaining(["payer", "billing/team", "squad"]));
+    expect(nodes.labels).toEqual(["given", "example.com/rack", "example.com/room", "example.com/row"]);
+    expect(inline.training).toMatchObject({ runKeys: ["run"], prometheus: [] });
+    expect(inline.ownersFile).toBeUndefined();
+    const inFile = {
+      config: { pricesFile: "prices.yaml" },
+      files: { "prices.yaml": stringify({ currency: "USD", prices: [rack] }) },
+    };
+    expect(projectionOf(await collectorOf(inFile)).nodes.labels).toEqual(["example.com/rack"]);
   });
 
   it("gives every pod a valid configuration, with the files and secrets that it names", () => {
@@ -479,10 +513,21 @@ describe.skipIf(!ready)("the chart", () => {
   });
 
   /** The configuration that a pod would load from its mounted folder, with secrets that show their names. */
-  function configOf(name: Case, pod: Pod): Config {
+  const configOf = (name: Case, pod: Pod): Config => configIn(rendered[name], name, pod);
+
+  async function collectorOf(values: object): Promise<Config> {
+    const of = await renderChart({ ...LEAST, ...values });
+    return configIn(
+      of,
+      "COLLECTOR",
+      podsOf(of).find(({ name }) => name === "collector")!,
+    );
+  }
+
+  function configIn(of: Rendered, name: string, pod: Pod): Config {
     const container = pod.spec.containers[0]!;
     const mounted = pod.spec.volumes!.find((volume) => volume.name === "config")!.configMap!.name!;
-    const { data } = find<V1ConfigMap>(name, "ConfigMap", mounted);
+    const { data } = findIn<V1ConfigMap>(of, "ConfigMap", mounted);
     const place = join(folder.path, name, pod.name);
     mkdirSync(place, { recursive: true });
     for (const file of ["ca.crt", "tls.crt", "tls.key"]) writeFileSync(join(place, file), `of ${file}`);
