@@ -1,17 +1,8 @@
 import { z } from "zod";
-import { RESTARTABLE_LABEL } from "../../domain/advice/rules/spot.ts";
 import { list, oneOf, text, type ConfigSources } from "./words.ts";
 
-/** Common labels and annotations for who pays, for experiments, and for advice. */
-const USUAL_LABELS = [
-  "team",
-  "cost-center",
-  "project",
-  "environment",
-  "mlflow.run-id",
-  "wandb.run-id",
-  RESTARTABLE_LABEL,
-];
+/** Common labels and annotations for who pays. */
+const USUAL_LABELS = ["team", "cost-center", "project", "environment"];
 
 /** The configuration keys that give resource names a meaning. */
 export const resourceKeys = {
@@ -61,7 +52,9 @@ export const kubernetes = (sources: ConfigSources) =>
       .describe("The Lease with which collectors elect one watcher for each cluster."),
     labels: list(text("a label"))
       .default(USUAL_LABELS)
-      .describe("Labels of pods and their owners to keep. A name with * at the end is a prefix."),
+      .describe(
+        "Labels of pods and their owners to keep, in addition to those that other keys name. A name with * at the end is a prefix.",
+      ),
     annotations: list(text("an annotation"))
       .default(USUAL_LABELS)
       .describe("Annotations of pods and their owners to keep."),

@@ -1,6 +1,7 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
 import type { Marks } from "../../../domain/owner/owner.ts";
 import type { Gang, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
+import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
 import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
 import { readTrainingMarks } from "../../../domain/training/marks.ts";
 import { resolveOwners, type KnownOwner, type OwnerLookup } from "../owners/chain.ts";
@@ -144,10 +145,13 @@ export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefine
   return unmeteredRemarks("Its request", Object.assign({}, ...asked) as Record<string, unknown>, names);
 }
 
-/** Returns the labels and annotations that the configuration names, and exemptions from practices, each from the nearest object that has it. */
+/** The labels and annotations that are kept whatever the configuration names: for the checks of practices, and for advice. */
+const ALWAYS_KEPT = [EXEMPT_MARK, RESTARTABLE_LABEL];
+
+/** Returns the labels and annotations to keep, each from the nearest object that has it. */
 function kept(nearestFirst: readonly Marks[], options: PodOptions): Marks {
-  const labels = [...(options.labels ?? []), EXEMPT_MARK];
-  const annotations = [...(options.annotations ?? []), EXEMPT_MARK];
+  const labels = [...(options.labels ?? []), ...ALWAYS_KEPT];
+  const annotations = [...(options.annotations ?? []), ...ALWAYS_KEPT];
   const furthestFirst = nearestFirst.toReversed();
   return {
     labels: Object.assign({}, ...furthestFirst.map((each) => named(each.labels, labels))) as Marks["labels"],

@@ -1,3 +1,4 @@
+import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
 import { DELIVERED_LABEL } from "../../../domain/inventory.ts";
 import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
 import { TYPE_LABEL } from "../owners/type.ts";
@@ -9,6 +10,7 @@ import { TYPE_LABEL } from "../owners/type.ts";
 export const READ_LABELS: readonly string[] = [
   TYPE_LABEL,
   EXEMPT_MARK,
+  RESTARTABLE_LABEL,
   "app.kubernetes.io/name",
   "app.kubernetes.io/part-of",
   "batch.kubernetes.io/job-name",

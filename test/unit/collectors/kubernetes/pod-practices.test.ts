@@ -110,13 +110,8 @@ describe("the deadline of a pod", () => {
   });
 });
 
-it("keeps an exemption from practices, whatever labels the configuration names", () => {
-  const { labels, annotations } = projectPod(
-    gpuPod({}, { labels: { "gpu-ledger/exempt": "image-not-pinned", app: "x" } }),
-    ALONE,
-  )!.fact;
-  expect({ labels, annotations }).toEqual({
-    labels: { "gpu-ledger/exempt": "image-not-pinned" },
-    annotations: {},
-  });
+it("keeps exemptions from practices and the mark of restartable trainings, whatever labels the configuration names", () => {
+  const marks = { "gpu-ledger/exempt": "image-not-pinned", "gpu-ledger/restartable": "true" };
+  const { labels, annotations } = projectPod(gpuPod({}, { labels: { ...marks, app: "x" } }), ALONE)!.fact;
+  expect({ labels, annotations }).toEqual({ labels: marks, annotations: {} });
 });
