@@ -232,6 +232,27 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
   },
   {
     ...warning,
+    name: "GPULedgerCertificateExpiring",
+    forMillis: 15 * MINUTE_MILLIS,
+    parameters: { days: number(7, 0.01, 365, "days until a certificate ends") },
+    // A port without TLS exports 0.
+    expr: (options, { days }) =>
+      `0 < ${own(options, "tls_certificate_expiry_timestamp_seconds")} < time() + ${days} * 86400`,
+    summary: "A certificate ends soon.",
+    description:
+      "The certificate that {{ $labels.instance }} serves ends at {{ $value | humanizeTimestamp }}. Clients refuse it from then on.",
+  },
+  {
+    ...warning,
+    name: "GPULedgerCertificateNotReloaded",
+    forMillis: 5 * MINUTE_MILLIS,
+    expr: (options) => `increase(${own(options, "tls_reload_failures_total")}[10m]) > 0`,
+    summary: "New certificate files cannot be served.",
+    description:
+      "The TLS files of {{ $labels.instance }} have changed and cannot be served. The port keeps the old certificate until its end.",
+  },
+  {
+    ...warning,
     name: "GPULedgerPeriodOverdue",
     forMillis: 24 * 60 * MINUTE_MILLIS,
     expr: (options) => `${own(options, "periods_overdue")} > 0`,

@@ -361,6 +361,29 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
       "Scrapes of gpus could not be stored for the bus. Their time is charged as unobserved.",
     ),
   ),
+  whileTrue(
+    "GPULedgerCertificateExpiring",
+    "fires a quarter of an hour after a certificate has less than seven days, and not for a port without TLS",
+    [
+      own("tls_certificate_expiry_timestamp_seconds", "606600x159 2000000x40"),
+      own("tls_certificate_expiry_timestamp_seconds", "0x200", { instance: "collector-0:8080" }),
+    ],
+    { silent: ["30m", "45m", "1h20m30s"], firing: ["46m", "1h19m"] },
+    alert(
+      { ...TARGET, ...warning },
+      "The certificate that processor-0:8080 serves ends at 1970-01-08 00:30:00 +0000 UTC. Clients refuse it from then on.",
+    ),
+  ),
+  whileTrue(
+    "GPULedgerCertificateNotReloaded",
+    "fires where changed files cannot be served",
+    [own("tls_reload_failures_total", "0x19 0+12x40 480x60")],
+    { silent: ["10m", "14m30s", "43m"], firing: ["17m", "38m"] },
+    alert(
+      { ...TARGET, ...warning },
+      "The TLS files of processor-0:8080 have changed and cannot be served. The port keeps the old certificate until its end.",
+    ),
+  ),
   {
     ...whileTrue(
       "GPULedgerPeriodOverdue",
@@ -377,7 +400,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
   },
   whileTrue(
     "GPULedgerDeliveriesLate",
-    "fires once a quarter of an hour after the first server tells it, however many do",
+    "fires once, a quarter of an hour after the first of two servers reports a late delivery",
     ["server-0", "server-1"].map((instance) =>
       series("gpu_ledger_deliveries_late", "0x9 2x60 0x20", { job: "gpu-ledger-server", instance }),
     ),
