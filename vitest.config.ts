@@ -9,12 +9,12 @@ const WITH_ROUNDS = ["unit", "integration"].flatMap((size) =>
     .map((path) => join("test", size, path))
     .filter((path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes(" rounds(")),
 );
-/** The longest of those that run beside others: what begins last and is long leaves one of two cores idle at the end. */
+/** The longest test files. They start first, because a long file that starts last leaves a core idle at the end. */
 const LONGEST = ["ledger", "ledger-killed", "stack", "up", "pages", "chaos", "dashboards-live"].map(
   (name) => `/full/${name}.test.ts`,
 );
 
-/** The longest first; else as Vitest has them, large files first where it knows no durations. */
+/** Sorts the longest files first. The other files keep Vitest's order. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -23,7 +23,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Both cores of the smallest machine that is promised to run them; by itself Vitest leaves one of them idle. */
+/** The cores of the smallest supported machine. Vitest's default uses one core less. */
 const CORES = 2;
 /** One more than cores: many of these tests wait for other processes. */
 const WAITING = CORES + 1;
@@ -40,9 +40,9 @@ const REAL_PARTS = {
  */
 export default defineConfig({
   test: {
-    // A test waits for what is true in a moment on a quiet machine, and in a while beside others.
+    // A condition that is true within a second on a quiet machine can take many seconds beside other tests.
     expect: { poll: { timeout: 20_000 } },
-    // What was built is run as it is.
+    // Built files run unchanged.
     server: { deps: { external: [/\/dist\//] } },
     sequence: { sequencer: LongestFirst },
     // A worker loads each module once for all of its test files, and a later run takes what an earlier one has compiled.
@@ -50,7 +50,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // The shared store's folder has some hundred databases.
     teardownTimeout: 60_000,
-    // Times of tests and hooks end what hangs: beside a busy core, what computes takes three times its usual time.
+    // The timeouts end tests that hang. A test beside a busy core takes three times its usual time.
     projects: [
       {
         extends: true,

@@ -13,8 +13,8 @@ export interface ThermalLimits {
 const models = (pattern: string): string => `modelName=~"(.*[^A-Za-z0-9])?(${pattern})([^A-Za-z0-9].*)?"`;
 
 /**
- * Limits by model, as `nvidia-smi -q -d TEMPERATURE` gives them. Of B200, L40, GB200 and GB300 the slowdown margin alone is
- * known; what a model does not say its GPUs are not held to.
+ * Limits by model, as `nvidia-smi -q -d TEMPERATURE` prints them. For B200, L40, GB200 and GB300 only the slowdown margin is known. A limit
+ * that a model does not have is not checked.
  */
 export const THERMAL_LIMITS: readonly ThermalLimits[] = [
   { models: models("P100"), slowdown: 82 },

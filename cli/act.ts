@@ -64,7 +64,7 @@ async function writeCards(cards: readonly StoredCard[], out: string, context: Co
   for (const { card } of cards) {
     const file = changeFileOf(card);
     if (file === undefined) {
-      context.stderr.write(`${card.id}: no file, because a name in it is none of Kubernetes\n`);
+      context.stderr.write(`${card.id}: no file, because a name in it is not a valid name in Kubernetes\n`);
       continue;
     }
     const name = join(out, file.name);

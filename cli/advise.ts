@@ -43,12 +43,12 @@ export function addAdvise(program: Command, context: CommandContext): void {
     .option("--team <team>", "only cards of a team")
     .addOption(new Option("--kind <kind>", "only cards of a kind").choices(Object.keys(CARD_KINDS)))
     .option("--card <id>", "one card with its evidence, its change and both bills")
-    .option("--outcomes", "what ended or taken cards promised, and what came")
+    .option("--outcomes", "the promised and the real savings of cards that ended or were taken")
     .option("--all", "dismissed cards too")
     .option("--what-if <file>", "a change: releases, smaller parts, other GPUs, fewer nodes, prices, a policy")
     .option("--by <dimensions>", "the dimensions of the lines, with --what-if", "team")
     .option("--config <file>", "the configuration")
-    .addOption(new Option("--format <format>", "how").choices([...CARD_FORMATS]).default("table"))
+    .addOption(new Option("--format <format>", "the format of the output").choices([...CARD_FORMATS]).default("table"))
     .action(async (name: string | undefined, options: Options) => {
       const { config } = loadLedgerConfig(options.config, context.env);
       const { format, team, kind, card, all = false } = options;

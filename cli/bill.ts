@@ -25,7 +25,7 @@ export function addBill(program: Command, context: CommandContext): void {
     .option("--policy <name...>", "policies of the configuration, kept or not (default: the billing policy)", [])
     .option("--by <dimensions>", "the dimensions of the lines", DEFAULT_DIMENSIONS.join(","))
     .option("--config <file>", "the configuration")
-    .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
+    .addOption(new Option("--format <format>", "the format of the output").choices([...BILL_FORMATS]).default("table"))
     .action(async (name: string, options: Options) => {
       const period = periodOfArgument(name);
       const { by } = orWrongUse("--by", readDimensions(options.by));

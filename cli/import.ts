@@ -68,8 +68,8 @@ export function addImport(program: Command, context: CommandContext): void {
     .option("--tenant <id>", "the tenant, sent as X-Scope-OrgID")
     .option("--ca <file>", "the certificate authorities of the server, in PEM")
     .option("--max-load <part>", "the part of the time in which a request may be under way, such as 0.5", "1")
-    .option("--ahead <messages>", "the most messages that the processors have not stored yet", "100000")
-    .option("--again", "begin at the start, although an earlier import was interrupted later")
+    .option("--ahead <messages>", "wait while more than this number of messages is not stored yet", "100000")
+    .option("--again", "begin at --from, also if an earlier import was interrupted")
     .option("--dry-run", "show what the server has, what will be missing, and how long the import will take")
     .addOption(
       new Option("--format <format>", "the dry run as table or json").choices(["table", "json"]).default("table"),

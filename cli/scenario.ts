@@ -26,7 +26,7 @@ export function addScenario(program: Command, context: CommandContext): void {
     )
     .argument("<file...>", "scenarios in YAML; see docs/scenarios.md")
     .option("--by <dimensions>", "the dimensions of the lines", DEFAULT_DIMENSIONS.join(","))
-    .addOption(new Option("--format <format>", "how").choices([...BILL_FORMATS]).default("table"))
+    .addOption(new Option("--format <format>", "the format of the output").choices([...BILL_FORMATS]).default("table"))
     .action(async (files: readonly string[], { format, ...options }: Options) => {
       const { by } = orWrongUse("--by", readDimensions(options.by));
       const isOneOfMany = files.length > 1;

@@ -16,8 +16,8 @@ export interface OwnerReference {
 }
 
 /**
- * A pod's request of one resource. GPUs are in limits. Init containers reserve their maximum, sidecars add up (shared facts of Kubernetes'
- * scheduler: the effective request of a pod).
+ * A pod's request of one resource. GPUs are in limits. Init containers reserve their maximum, sidecars add up: the effective
+ * request of a pod in Kubernetes' scheduler.
  */
 export type GpuAsk =
   /** Whole GPUs, or replicas if the node shares its GPUs by time-slicing or MPS. `resource` and the node decide which. */

@@ -63,7 +63,9 @@ export function snapshotText(snapshot: Snapshot, prices: string): string {
       ),
     ],
     [
-      holders.length > MOST_ROWS ? `The ${MOST_ROWS} dearest of ${holders.length} workloads` : "Workloads with GPUs",
+      holders.length > MOST_ROWS
+        ? `The ${MOST_ROWS} workloads with the highest cost, of ${holders.length}`
+        : "Workloads with GPUs",
       formatTable(
         ["workload", "team", "type", "holds", "pods", "GPUs", "activity", `${currency} per hour`],
         holders

@@ -40,7 +40,7 @@ export function unseenOf(
           {
             what: `the GPUs of ${silent.length} of ${new Set(usage.map(({ node }) => node)).size} nodes`,
             why: `no exporter's page has them: ${named(silent)}`,
-            without: "their time is unobserved: nobody knows whether they work",
+            without: "their time is unobserved: it is unknown whether they work",
           },
         ]),
     ...(active < all

@@ -128,7 +128,7 @@ const IDLE_MAX_PPM = 50_000;
 /** The part of an hour that must have samples. Over several hours, the configured coverage counts. */
 const LEAST_HOUR = 0.5;
 
-/** Returns true if a workload held devices for an hour without using any. False if half of the hour has no samples: nobody knows. */
+/** Returns true if a workload held devices for an hour without using any. False if half of the hour has no samples, because its use is unknown. */
 export function isIdle(hour: HourEvidence): boolean {
   const running = runningMillis(hour);
   if (running === 0 || hour.coveredMillis < running * LEAST_HOUR) return false;

@@ -11,7 +11,7 @@ export function scaleCommand({ kind, namespace, workload }: WorkloadEvidence, re
   return undefined;
 }
 
-/** Returns the command that ends a workload. What can start again is scaled to 0 or stopped; anything else is deleted. */
+/** Returns the command that ends a workload. A workload that can start again is scaled to 0 or stopped. Any other workload is deleted. */
 export function stopRemedy(workload: WorkloadEvidence, what: string): Remedy {
   const { kind, namespace, workload: name } = workload;
   const scale = scaleCommand(workload, 0);

@@ -16,7 +16,7 @@ const NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
 /**
  * Returns the change of a card as a file: commands, or lines of a manifest, with the text of the card as comments. Undefined if a name in it
- * is none of Kubernetes, such as a name that only an exporter has reported: the file could do something else.
+ * is not a valid name in Kubernetes, such as a name that only an exporter has reported: the file could do something else.
  */
 export function changeFileOf(card: Card): ChangeFile | undefined {
   if (!namesOf(card).every((name) => NAME.test(name))) return undefined;

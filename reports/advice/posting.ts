@@ -7,7 +7,7 @@ import { cardJson } from "./stored-card-json.ts";
 
 /**
  * Returns a card for a webhook: JSON with `card`, as the API has it, and `file`, its change with `name` and `text`, or null if a name in the
- * change is none of Kubernetes. A card of one window has one idempotency key.
+ * change is not a valid name in Kubernetes. A card of one window has one idempotency key.
  */
 export function postingOfCard(stored: StoredCard): Posting {
   const { card } = stored;

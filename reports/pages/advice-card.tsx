@@ -139,7 +139,7 @@ function CardPage({ stored, run, isLatest, title, now }: CardProps): VNode {
   );
 }
 
-/** A link that saves the change with its explanation; nothing if a name of the card is none of Kubernetes. */
+/** A link that saves the change with its explanation; nothing if a name of the card is not a valid name in Kubernetes. */
 function FileLink({ card }: { readonly card: Card }): VNode | null {
   const file = changeFileOf(card);
   if (file === undefined) return null;

@@ -15,7 +15,7 @@ export function addOutcomes(add: AddPage, { ledger, now }: PageContext): void {
   const policy = ledger.policies[0].name;
   add("/advice/outcomes", { schema: {} }, async ({ viewer }, { store }) => {
     const outcomes = await readCameTrue(store, { policy, now: now(), teams: viewer.teams });
-    return { title: "What came of the advice", content: <Outcomes {...{ outcomes, currency }} /> };
+    return { title: "Outcomes of the advice", content: <Outcomes {...{ outcomes, currency }} /> };
   });
 }
 
@@ -36,7 +36,7 @@ function Outcomes({ outcomes, currency }: OutcomesProps): VNode {
           "No outcomes yet"
         ) : (
           <>
-            {total("came")} {currency} an hour came of {total("promised")} promised
+            Saved {total("came")} of {total("promised")} {currency} promised per hour
           </>
         )}
       </h1>
@@ -52,8 +52,8 @@ function Outcomes({ outcomes, currency }: OutcomesProps): VNode {
         <>
           <OutcomesTable {...{ outcomes, currency }} />
           <p>
-            What came is the expected cost minus the cost after the change. Expected is the cost before, changed as the
-            cost of similar workloads of the team has changed since then.
+            The real saving is the expected cost minus the cost after the change. The expected cost is the cost before,
+            adjusted by the change of similar workloads of the team.
           </p>
         </>
       )}

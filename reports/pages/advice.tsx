@@ -111,7 +111,7 @@ function AdvicePage({ run, sums, cards, filter, paging, viewer, currency }: Advi
       {hidden > 0 && <p class="quiet">{counted(hidden, "dismissed card")} not shown.</p>}
       {seesAll(viewer) && <Refusals run={run} />}
       <p class="links">
-        <a href="/advice/outcomes">What came of earlier cards</a>
+        <a href="/advice/outcomes">Outcomes of earlier cards</a>
         <a href="/api/v1/advice">These cards as JSON</a>
       </p>
     </>

@@ -53,7 +53,7 @@ FROM (
 GROUP BY cluster, namespace, kind, workload`;
 
 /**
- * Reads the outcomes of the cards of the last ${FOLLOWED_DAYS} days that ended or were marked as taken, as far as a viewer may see them, the
+ * Reads the outcomes of the cards of the last 60 days that ended or were marked as taken, as far as a viewer may see them, the
  * largest promise first. Costs are those of the billing policy. Fails with a `StoreError`.
  */
 export async function readCameTrue(

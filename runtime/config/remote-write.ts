@@ -23,7 +23,9 @@ export const remoteWrite = (sources: ConfigSources) =>
         .describe("The scrape interval of a target until its samples show it. Default: the interval of the collector."),
       externalLabels: list(text("a label's name"))
         .default(["cluster", "prometheus"])
-        .describe("Labels that tell targets of several Prometheus apart. `cluster` is the cluster of their GPUs."),
+        .describe(
+          "Labels that separate the targets of several Prometheus servers. `cluster` is the cluster of their GPUs.",
+        ),
       replicaLabels: list(text("a label's name"))
         .default(["prometheus_replica", "__replica__", "replica"])
         .describe("Labels of the replicas of one Prometheus. One replica of each target counts."),

@@ -185,7 +185,7 @@ export const PROCESSOR_METRICS = {
   adviceSaving: {
     name: "gpu_ledger_advice_saving_per_month",
     type: "gauge",
-    help: "The sum of what the cards of the newest advice would have saved their owners in a month of 730 h. Dismissed cards are left out.",
+    help: "The sum of the owners' savings of the newest cards, for a month of 730 h. Dismissed cards are left out.",
     labels: ["team", "kind"],
   },
   adviceCards: {

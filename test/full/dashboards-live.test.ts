@@ -138,7 +138,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
       if (query.source !== "clickhouse") throw new Error("a panel has one source");
       const answers = await Promise.all(choices.map((chosen) => ask(query.sql, chosen)));
       expect(answers.flatMap((answer) => remarks(answer, query, panel))).toEqual([]);
-      expect(answers.every(isEmpty) ? (EMPTY[name] ?? "nobody knows why it is empty") : undefined).toBe(EMPTY[name]);
+      expect(answers.every(isEmpty) ? (EMPTY[name] ?? "no known reason") : undefined).toBe(EMPTY[name]);
     }
   });
 
@@ -159,7 +159,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
         : prometheus.query(expr);
     });
     const series = (await Promise.all(answers)).flat();
-    const why = EMPTY[name] ?? (name in AT_TIMES ? undefined : "nobody knows why it is empty");
+    const why = EMPTY[name] ?? (name in AT_TIMES ? undefined : "no known reason");
     expect(series.length === 0 ? why : undefined).toBe(EMPTY[name]);
   });
 });

@@ -84,7 +84,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a real Promet
     for (const { named, series } of answers)
       for (const { metric } of series) expect(Object.keys(metric)).toEqual(expect.arrayContaining([...named]));
     const isEmpty = answers.every(({ series }) => series.length === 0);
-    expect(isEmpty ? (EMPTY[name] ?? "nobody knows why") : undefined).toBe(EMPTY[name]);
+    expect(isEmpty ? (EMPTY[name] ?? "no known reason") : undefined).toBe(EMPTY[name]);
   });
 });
 

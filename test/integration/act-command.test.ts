@@ -75,7 +75,7 @@ describe("gpu-ledger act --dry-run", () => {
   it("writes no file with a name that could be another command", async () => {
     const { stdout, stderr } = await act("all");
     expect(stdout.split("\n")).toHaveLength(4);
-    expect(stderr).toBe(`${CARDS.odd}: no file, because a name in it is none of Kubernetes\n`);
+    expect(stderr).toBe(`${CARDS.odd}: no file, because a name in it is not a valid name in Kubernetes\n`);
     expect(readdirSync(join(folder.path, "all")).toSorted()).toEqual([
       `${CARDS.nlp}-fewer-replicas.yaml`,
       `${CARDS.nodes}-empty-nodes.sh`,

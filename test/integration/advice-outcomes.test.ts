@@ -155,7 +155,7 @@ describe("the outcomes of cards", () => {
     it("are on their page, with the sums of what was promised and what came", async () => {
       const page = (await server.get("/advice/outcomes")).body;
       const text = page.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
-      expect(text).toMatch(/an hour came of/);
+      expect(text).toMatch(/Saved .* promised per hour/);
       expect(text).toContain("came true");
       expect(text).toContain("nlp/Deployment/service");
       expect(page).toContain("/advice/card?id=service");

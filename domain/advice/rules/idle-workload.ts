@@ -25,7 +25,7 @@ const WHAT: Readonly<Record<WorkloadType, string>> = {
 
 /**
  * Finds workloads that still hold GPUs and have not used any of them for a long time: abandoned notebooks, debug pods, trainings that have
- * ended but hold. Below 5 % OpenCost counts a GPU as idle, and Datadog waits 2 days (shared facts: advice); this rule has no sample above 5 %.
+ * ended but hold. Below 5 % OpenCost counts a GPU as idle, and Datadog waits 2 days (their documentation); this rule has no sample above 5 %.
  */
 export const idleWorkload: WorkloadRule = (workload, context) => {
   const { hours, type, firstAt, lastAt } = workload;

@@ -12,7 +12,7 @@ export const nodeWithoutExporter = createCheck(
     severity: "high",
     title: "GPU nodes without an exporter",
     what: "No scrape of the last day had GPUs of a node that joined more than an hour ago.",
-    why: "The time of these GPUs is charged as unobserved: nobody knows whether they work or idle, and no alert finds their faults.",
+    why: "The time of these GPUs is charged as unobserved: it is unknown whether they work or idle, and no alert finds their faults.",
     amount: "the cost of these nodes",
     fix: ({ name }) =>
       `kubectl label nodes ${name} nvidia.com/gpu.deploy.dcgm-exporter=true   # with NVIDIA's gpu-operator; then gpu-ledger check`,
@@ -23,7 +23,7 @@ export const nodeWithoutExporter = createCheck(
       .map((node) => affectedNode(node)),
 );
 
-/** Exporters that say only that a kernel ran. */
+/** Exporters without profiling counters: they have only the part of time in which a kernel ran. */
 export const withoutProfiling = createCheck(
   {
     name: "no-profiling-counters",
