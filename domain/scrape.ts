@@ -30,6 +30,8 @@ export type LineDrop =
   | "no-device"
   | "no-host"
   | "email-tenant"
+  | "reserved-tenant"
+  | "model-limit"
   | "tenant-limit";
 
 /** The fields of every scrape attempt of one target, whether it succeeded or not. */

@@ -87,13 +87,16 @@ export async function startLedger(options: {
       const window = new Date(windowStart).toISOString();
       logger.debug({ kind, cluster, window, seconds, rows }, "a window was published");
     },
-    onCharged({ cluster, windowStart, findings: { breaches, refusedTeams, refusedScopes, unpricedGpuHours } }) {
+    onCharged({ cluster, windowStart, findings }) {
+      const { breaches, refusedTeams, refusedScopes, unsplitServices, unpricedGpuHours } = findings;
       const window = new Date(windowStart).toISOString();
       bills.changed();
       metrics.invariantBreaches.inc(breaches.length);
       metrics.unpricedGpuHours.set({ cluster }, unpricedGpuHours);
       metrics.refusedTeams.set({ cluster }, refusedTeams.length);
       for (const breach of breaches) logger.error({ cluster, window, ...breach }, "charges do not sum to their cost");
+      for (const { service, error } of unsplitServices)
+        logger.error({ ...service, window, err: error }, "the cost of a model service cannot be split by its counters");
       if (refusedScopes.length > 0)
         logger.warn({ cluster, window, scopes: refusedScopes }, "holders without a price cannot be weighed by cost");
       if (refusedTeams.length > 0)

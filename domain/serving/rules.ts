@@ -16,6 +16,12 @@ export const TOKEN_WEIGHTS = { computed: 1, generated: 4 } as const;
 /** The default limit of the tenants of a model in an hour. */
 export const MOST_TENANTS = 200;
 
+/** The limit of the models of a service in an hour. */
+export const MOST_MODELS = 256;
+
+/** The model that stands for all models beyond a limit. */
+export const OTHER_MODELS = "other";
+
 /** The rules if the configuration has none. */
 export const DEFAULT_SERVING: ServingRules = {
   rules: [{ rule: "gpu-time", tokens: TOKEN_WEIGHTS, mostTenants: MOST_TENANTS }],

@@ -1,4 +1,5 @@
 import { isTeams } from "../charge/charge.ts";
+import { groupedBy } from "../grouped.ts";
 import { createSplit, split } from "../exact/split.ts";
 import { lastUnits, type Money } from "../exact/units.ts";
 import { cellsOf, inPhase, type Cell } from "./cells.ts";
@@ -36,10 +37,10 @@ interface PhaseCost {
   amounts: ServingAmounts;
 }
 
-/** The costs of one payer, by model and phase. */
+/** The costs of one payer by model: one for each phase. */
 interface PayerCosts {
   readonly payer: ServingPayer;
-  readonly costs: Map<string, PhaseCost>;
+  readonly costs: ReadonlyMap<string, readonly PhaseCost[]>;
 }
 
 /**
@@ -55,17 +56,16 @@ export function splitService(
 ): readonly ServingLine[] {
   const payers = costsOf(service, charges, { rule, tokens });
   const works = new Map(service.works.map(({ model, work }) => [model, work]));
+  const tenantsOf = groupedBy(service.tenants, ({ model }) => model);
   const lines: ServingLine[] = [];
   const { cluster, namespace, workloadKind, workload } = service;
   const name = { cluster, namespace, workloadKind, workload };
   for (const model of modelsOf(payers, works)) {
     const work = works.get(model) ?? NO_WORK;
-    const tenants = service.tenants.filter((tenant) => tenant.model === model);
-    const parts = tenantParts(work, tenants, mostTenants);
+    const parts = tenantParts(work, tenantsOf.get(model) ?? [], mostTenants);
     const ofPayers = partsOfPayers(parts, work, weightsOf(payers, model));
     for (const [index, { payer, costs }] of payers.entries()) {
-      const ofModel = [...costs.values()].filter((cost) => cost.model === model);
-      for (const line of linesOf(ofModel, ofPayers[index]!)) {
+      for (const line of linesOf(costs.get(model) ?? [], ofPayers[index]!)) {
         const amounts = { ...line.amounts, gpuHours: line.amounts.gpuHours ?? 0n };
         if (!isEmpty(line)) lines.push({ ...name, ...payer, model, ...line, amounts });
       }
@@ -80,7 +80,7 @@ function costsOf(
   charges: readonly ServiceCharge[],
   rule: Pick<ServingRule, "rule" | "tokens">,
 ): readonly PayerCosts[] {
-  const payers = new Map<string, PayerCosts>();
+  const payers = new Map<string, { readonly payer: ServingPayer; readonly costs: Map<string, PhaseCost> }>();
   const { replicas, frontend } = service;
   const all = { pods: [], targets: replicas.flatMap(({ targets }) => targets) };
   const sets = [...replicas, all].map(({ pods, targets }) => ({ pods, cells: cellsOf({ targets }, frontend, rule) }));
@@ -99,7 +99,10 @@ function costsOf(
     const { cells } = sets[set]!;
     addCells(costs, like.isStarting ? inPhase(cells, "starting") : cells, amounts);
   }
-  return [...payers].sort(byKey).map(([, costs]) => costs);
+  return [...payers].sort(byKey).map(([, { payer, costs }]) => ({
+    payer,
+    costs: groupedBy([...costs.values()], ({ model }) => model),
+  }));
 }
 
 function addCells(costs: Map<string, PhaseCost>, cells: readonly Cell[], amounts: ServingAmounts): void {
@@ -130,7 +133,7 @@ function mapParts(amounts: ServingAmounts, over: (amount: bigint) => readonly bi
 }
 
 function modelsOf(payers: readonly PayerCosts[], works: ReadonlyMap<string, Work>): readonly string[] {
-  const models = payers.flatMap(({ costs }) => [...costs.values()].map(({ model }) => model));
+  const models = payers.flatMap(({ costs }) => [...costs.keys()]);
   return [...new Set([...models, ...works.keys()])].sort();
 }
 
@@ -141,7 +144,7 @@ function modelsOf(payers: readonly PayerCosts[], works: ReadonlyMap<string, Work
 function weightsOf(payers: readonly PayerCosts[], model: string): readonly bigint[] {
   const hours = (isCounted: (payer: ServingPayer, phase: Phase) => boolean): readonly bigint[] =>
     payers.map(({ payer, costs }) => {
-      const counted = [...costs.values()].filter((cost) => cost.model === model && isCounted(payer, cost.phase));
+      const counted = (costs.get(model) ?? []).filter(({ phase }) => isCounted(payer, phase));
       return counted.reduce((sum, { amounts }) => sum + (amounts.gpuHours ?? 0n), 0n);
     });
   const tries = [

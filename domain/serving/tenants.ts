@@ -1,6 +1,6 @@
 import { split } from "../exact/split.ts";
 import type { TenantWork } from "./service.ts";
-import type { Work } from "./work.ts";
+import { addCounts, type Work } from "./work.ts";
 
 /** The tenant of tokens that no gateway names. */
 export const UNATTRIBUTED = "unattributed";
@@ -103,7 +103,7 @@ function bounded(tenants: readonly TenantWork[], most: number): readonly TenantW
   const kept = new Set(bySize.slice(0, most));
   const others = byName.filter((tenant) => !kept.has(tenant));
   const sum = (valueOf: (tenant: TenantWork) => number): number =>
-    others.reduce((total, tenant) => total + valueOf(tenant), 0);
+    others.reduce((total, tenant) => addCounts(total, valueOf(tenant)), 0);
   const other = {
     model: others[0]!.model,
     adapter: "",

@@ -1,6 +1,17 @@
 /** The increases of counters within an hour, by the name of the canonical metric. A counter that the page does not have is absent. */
 export type Increases = Readonly<Record<string, number | undefined>>;
 
+/**
+ * The largest count of an hour, of tokens as of microseconds. Sums of counts end there, so that a page with wrong counters cannot make a count
+ * that is no safe integer, and the split of other services goes on.
+ */
+export const MOST_COUNT = 1e14;
+
+/** Returns the sum of two counts, at most {@link MOST_COUNT}. */
+export function addCounts(a: number, b: number): number {
+  return Math.min(a + b, MOST_COUNT);
+}
+
 /** The work of one model in an hour, as the split of charges needs it. Tokens and durations are whole numbers; 0 if there was none. */
 export interface Work {
   /** Prompt tokens that were computed. */
@@ -42,7 +53,7 @@ const ENDS = ["requests_stop", "requests_length", "requests_abort", "requests_er
  */
 export function workOf(of: Increases): Work {
   const given = (name: string): number => of[name] ?? 0;
-  const total = (names: readonly string[]): number => names.reduce((sum, name) => sum + given(name), 0);
+  const total = (names: readonly string[]): number => names.reduce((sum, name) => addCounts(sum, given(name)), 0);
   const prompt = of["prompt_tokens"];
   const cached = total(CACHES);
   const computed = of["computed_prompt_tokens"] ?? Math.max(0, (prompt ?? 0) - cached);
@@ -80,7 +91,7 @@ export function addModels(works: readonly ModelWork[]): readonly ModelWork[] {
 
 function addWork(a: Work, b: Work): Work {
   const names = Object.keys(NO_WORK) as (keyof Work)[];
-  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as unknown as Work;
+  return Object.fromEntries(names.map((name) => [name, addCounts(a[name], b[name])])) as unknown as Work;
 }
 
 /** Returns the number of tokens that a model has computed or generated. */

@@ -42,6 +42,40 @@ describe("the increases of an engine's counters", () => {
     expect(await series(target)).toMatchObject([{ resets: 1, increases: { generation_tokens: 390 } }]);
   });
 
+  test("that no engine can have count as nothing, so that a wrong page has no weight", async () => {
+    const target = await scraped(generated(0, 9e15, 10, 9e15, 100));
+    // Two impossible steps, and after each of them the value since a restart.
+    expect(await series(target)).toMatchObject([{ resets: 4, increases: { generation_tokens: 110 } }]);
+    const parts = Array.from({ length: 40 }, (_, part) => ({ part: String(part), values: { prompt_tokens: 9e15 } }));
+    const many = await scraped([parts.map((each) => ({ ...each, values: { prompt_tokens: 0 } })), parts]);
+    expect(await series(many)).toMatchObject([{ increases: { prompt_tokens: 0 } }]);
+    const crowded = await scraped([[{ values: { running: 9e15 } }], [{ values: { running: 9e15 } }]]);
+    expect(await page(crowded)).toMatchObject({ coveredMillis: STEP, runningMillis: STEP * 1_000_000 });
+  });
+
+  test("of an address belong to the pods that had it, one after the other", async () => {
+    const address = "http://10.0.1.1:8000/metrics";
+    const of = (podUid: string, from: number, counts: readonly number[]): readonly ServingScrape[] =>
+      counts.map((count, index) => ({
+        at: START + (from + index) * STEP,
+        target: address,
+        pod: podUid,
+        podUid,
+        series: [{ values: { generation_tokens: count } }],
+      }));
+    await insertServing(store, "c", [...of("one", 0, [1_000, 1_100]), ...of("two", 2, [50, 80])]);
+    const found = await series(address);
+    expect(found.map(({ podUid, resets, increases }) => [podUid, resets, increases["generation_tokens"]])).toEqual([
+      ["one", 0, 100],
+      ["two", 0, 30],
+    ]);
+    const pages = (await readPages(store, "c", SPAN)).filter((each) => each.target === address);
+    expect(pages.map(({ podUid, coveredMillis }) => [podUid, coveredMillis])).toEqual([
+      ["one", STEP],
+      ["two", STEP],
+    ]);
+  });
+
   test("belong to the hour of the later scrape, so that hours sum to the whole", async () => {
     const target = await scraped(generated(0, 10, 30, 60), { first: START + HOUR - 2 * STEP + 5000 });
     const next = { from: START + HOUR, until: START + 2 * HOUR };

@@ -77,6 +77,7 @@ function* groupRows(
   const read = new Map<string, Map<Labels, RowLabels>>();
   const seen = new Map<string, Set<Labels>>();
   const counts = new Map<string, number>();
+  const models = new Set<string>();
   for (const [index, sample] of samples.entries()) {
     if (index % SERIES_OF_STEP === 0) yield;
     const { name, labels } = sample;
@@ -105,7 +106,7 @@ function* groupRows(
     const ofDialect = read.get(dialect.exporter) ?? new Map<Labels, RowLabels>();
     read.set(dialect.exporter, ofDialect);
     let place = ofDialect.get(labels);
-    if (place === undefined) ofDialect.set(labels, (place = readRow(dialect, labels, tenants)));
+    if (place === undefined) ofDialect.set(labels, (place = readRow(dialect, labels, tenants, models)));
     const { key, series, position, changed } = place;
     if (changed !== undefined) drops.push({ line: sample.line, name, reason: changed, why: WHY_CHANGED[changed] });
     const row = rows.get(key) ?? { series, dialect, cells: new Map<string, CellSeries[]>() };
@@ -131,6 +132,8 @@ function* programOf(families: ReadonlyMap<string, FamilyMeta>): Steps<string> {
 
 const WHY_CHANGED = {
   "email-tenant": "the label of the tenant looks like an e-mail address: the value counts without a tenant",
+  "reserved-tenant": "the tenant has a name that bills reserve: the value counts without a tenant",
+  "model-limit": "the page has more models than the limit: the value counts for the model `other`",
   "tenant-limit": "the page has more tenants than the limit: the value counts for the tenant `other`",
 } as const;
 

@@ -4,9 +4,10 @@ import {
   type ServingAlias,
   type ServingDialect,
 } from "../../../domain/serving/dialect/dialect.ts";
+import { OTHER_MODELS } from "../../../domain/serving/rules.ts";
 import type { ServingSeries } from "../../../domain/serving/series.ts";
 import type { ExpositionSample } from "../exposition/parse.ts";
-import type { Tenants } from "./tenants.ts";
+import type { ReadTenant, Tenants } from "./tenants.ts";
 
 /** A series of a page that fills a column of a row. */
 export interface CellSeries {
@@ -30,15 +31,24 @@ export interface RowLabels {
   readonly key: string;
   readonly series: ServingSeries;
   readonly position: string;
-  readonly changed: "email-tenant" | "tenant-limit" | undefined;
+  readonly changed: ReadTenant["changed"] | "model-limit";
 }
 
-/** Reads the row that a series belongs to. Labels without a meaning are left out, so that their series are added. */
-export function readRow(dialect: ServingDialect, labels: Labels, tenants: Tenants): RowLabels {
+/** The most models of a page. A page of an engine has a few models and adapters, a page of a gateway some hundred. */
+const MOST_MODELS = 1_000;
+
+/**
+ * Reads the row that a series belongs to. Labels without a meaning are left out, so that their series are added. `models` has the models of
+ * the page up to the limit, and grows.
+ */
+export function readRow(dialect: ServingDialect, labels: Labels, tenants: Tenants, models: Set<string>): RowLabels {
   const { exporter, kind } = dialect;
-  const model = firstValue(labels, dialect.model, dialect.noValue) ?? "";
+  const named = firstValue(labels, dialect.model, dialect.noValue) ?? "";
+  const isBeyond = !models.has(named) && models.size >= MOST_MODELS;
+  if (!isBeyond) models.add(named);
+  const model = isBeyond ? OTHER_MODELS : named;
   const part = dialect.part?.(labels) ?? "";
-  const { tenant, changed } = tenants(dialect, labels);
+  const { tenant, changed = isBeyond ? "model-limit" : undefined } = tenants(dialect, labels);
   const series: ServingSeries = {
     exporter,
     kind,

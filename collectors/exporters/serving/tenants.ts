@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { OTHER_TENANTS, UNATTRIBUTED } from "../../../domain/serving/tenants.ts";
 import { firstValue, type Labels, type ServingDialect } from "../../../domain/serving/dialect/dialect.ts";
 
 /** The rules by which a job reads the tenants of gateways. */
@@ -13,33 +15,41 @@ export interface TenantRules {
 /** The rules of the service, unless the configuration sets others. */
 export const TENANT_RULES: TenantRules = { allowEmails: false, most: 10_000 };
 
-/** The tenant that stands for all tenants beyond the limit. */
-export const OTHER_TENANT = "other";
-
 /** The tenant of a series, and the reason if the text of its label is not the tenant. */
 export interface ReadTenant {
   readonly tenant?: string;
-  readonly changed?: "email-tenant" | "tenant-limit";
+  readonly changed?: "email-tenant" | "reserved-tenant" | "tenant-limit";
 }
 
 /** Reads the tenants of one target. */
 export type Tenants = (dialect: ServingDialect, labels: Labels) => ReadTenant;
 
-const EMAIL = /[^\s@<>()]+@[^\s@<>()]+\.[^\s@<>()]+/;
+/** An at sign between two characters, also full-width, small, or encoded as in a URL. The search is linear in the length of the text. */
+const EMAIL = /\S(?:[@\uFF20\uFE6B]|%40)\S/;
+/** Names that lines of a bill have for tokens without a tenant, and for tenants beyond a limit. */
+const RESERVED: ReadonlySet<string> = new Set([UNATTRIBUTED, OTHER_TENANTS]);
+/** The longest name of a tenant. Names of keys, teams and customers of the gateways have at most 255 characters. */
+const LONGEST = 256;
 const NONE: ReadTenant = {};
+const BEYOND: ReadTenant = { tenant: OTHER_TENANTS, changed: "tenant-limit" };
 
 /**
  * Creates a reader of the tenants of one target. It reads no label outside of the rules. The first tenants up to the limit stay, also while
- * they are not on the page: if another one took their place, the sums of all others would jump.
+ * they are not on the page: if another one took their place, the sums of all others would jump. Tenants beyond the limit, and those with a
+ * longer name than 256 characters, are one tenant. A tenant with a reserved name has none.
  */
 export function createTenants({ labels: ofJob, allowEmails, most }: TenantRules): Tenants {
-  const kept = new Set<string>();
+  // Digests instead of texts, so that tenants that have gone take little memory.
+  const kept = new Set<number>();
   return ({ tenant: ofDialect = [], kind, noValue }, labels) => {
     const tenant = kind === "gateway" ? firstValue(labels, ofJob ?? ofDialect, noValue) : undefined;
     if (tenant === undefined) return NONE;
     if (!allowEmails && EMAIL.test(tenant)) return { changed: "email-tenant" };
-    if (!kept.has(tenant) && kept.size >= most) return { tenant: OTHER_TENANT, changed: "tenant-limit" };
-    kept.add(tenant);
+    if (RESERVED.has(tenant)) return { changed: "reserved-tenant" };
+    if (tenant.length > LONGEST) return BEYOND;
+    const digest = Number.parseInt(hash("sha1", tenant).slice(0, 12), 16);
+    if (!kept.has(digest) && kept.size >= most) return BEYOND;
+    kept.add(digest);
     return { tenant };
   };
 }

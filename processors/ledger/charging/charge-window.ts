@@ -20,7 +20,12 @@ import type { SpreadCharges } from "../charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import { insertServingLines } from "../serving/book-lines.ts";
 import { readServices } from "../serving/services.ts";
-import { createServingSplit, type ServingSplit } from "../serving/serving-split.ts";
+import {
+  createServingSplit,
+  type ServedLines,
+  type ServingSplit,
+  type UnsplitService,
+} from "../serving/serving-split.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The rules that turn GPU time into charges. */
@@ -41,6 +46,7 @@ export interface ChargeFindings {
   /** Scopes that a policy could not spread by cost, because holders in them have no price. */
   readonly refusedScopes: readonly string[];
   readonly refusedTeams: readonly RefusedTeam[];
+  readonly unsplitServices: readonly UnsplitService[];
   /** GPU-hours without a price, as a number for people. It is not used for money. */
   readonly unpricedGpuHours: number;
 }
@@ -86,6 +92,7 @@ export async function beginCharges(
   const breaches: Breach[] = [];
   const refusedTeams = new Map<string, RefusedTeam>();
   const refusedScopes = new Set<string>();
+  const unsplitServices: UnsplitService[] = [];
   let unpriced = 0n;
   await announceRun(store, run);
   const services = await readServices(store, run, serving.models);
@@ -113,6 +120,7 @@ export async function beginCharges(
         const { refused, isBalanced, serving: served } = await bill.end();
         for (const scope of refused) refusedScopes.add(scope);
         breaches.push(...served.breaches);
+        unsplitServices.push(...served.unsplit);
         await insertServingLines(store, { run: runId, policy: bill.name, billingPeriod }, windowStart, served.lines);
         if (!isBalanced)
           breaches.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
@@ -121,6 +129,7 @@ export async function beginCharges(
         breaches,
         refusedScopes: [...refusedScopes],
         refusedTeams: [...refusedTeams.values()],
+        unsplitServices,
         unpricedGpuHours: Number(unpriced) / 1e9,
       };
       if (breaches.length > 0) {
@@ -152,7 +161,7 @@ interface Bill {
   end(): Promise<{
     readonly refused: readonly string[];
     readonly isBalanced: boolean;
-    readonly serving: ReturnType<ServingSplit["end"]>;
+    readonly serving: ServedLines;
   }>;
 }
 
@@ -200,7 +209,7 @@ function createBill(
     async end() {
       await finish(waiting);
       await inserts.end();
-      return { refused, isBalanced, serving: split.end() };
+      return { refused, isBalanced, serving: await split.end() };
     },
   };
 }

@@ -20,7 +20,7 @@ import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import { insertServingLines, lineCorrections, readBookedLines } from "../serving/book-lines.ts";
 import { readServices } from "../serving/services.ts";
-import { createServingSplit } from "../serving/serving-split.ts";
+import { createServingSplit, type UnsplitService } from "../serving/serving-split.ts";
 
 /** A run of corrections. Its billing period is an open one. */
 export type CorrectionRun = Run & { readonly billingPeriod: number };
@@ -39,6 +39,7 @@ export async function correctWindow(
   const { policies, closeId } = closing;
   const breaches: Breach[] = [];
   const refusedScopes = new Set<string>();
+  const unsplitServices: UnsplitService[] = [];
   await announceRun(store, run);
   const hour = await recompute(store, run, { book, owners, policies, energy });
   const services = await readServices(store, run, serving.models);
@@ -63,12 +64,13 @@ export async function correctWindow(
     await insertCharges(store, booking, corrections);
     const split = createServingSplit(policy.name, services, serving.rules);
     split.add(recomputed.charges);
-    const served = split.end();
+    const served = await split.end();
     breaches.push(...served.breaches);
+    unsplitServices.push(...served.unsplit);
     const bookedLines = await readBookedLines(store, run, policy.name);
     await insertServingLines(store, booking, windowStart, lineCorrections(served.lines, bookedLines));
   }
-  const findings = { ...hour.findings, breaches, refusedScopes: [...refusedScopes] };
+  const findings = { ...hour.findings, breaches, refusedScopes: [...refusedScopes], unsplitServices };
   if (breaches.length > 0) {
     await keepBreaches(store, run, breaches, run.publishedAt);
     return { ...findings, content: undefined };

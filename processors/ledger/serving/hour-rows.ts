@@ -28,18 +28,32 @@ export function hourRows(
       const pod = podOf(page);
       const { target, exporter, scrapes, failures, namespace } = page;
       const place = pod === undefined ? { namespace, pod: page.pod, pod_uid: page.podUid } : placeOf(pod);
-      return [target, { ...empty, ...place, kind: "page", target, exporter, scrapes, failures, ...timesOf(page, pod) }];
+      return [
+        keyOf(page),
+        { ...empty, ...place, kind: "page", target, exporter, scrapes, failures, ...timesOf(page, pod) },
+      ];
     }),
   );
   return [
     ...pods.map((pod) => ({ ...empty, ...placeOf(pod), kind: "pod", ...servedOf(pod) })),
     ...ofPages.values(),
-    ...series.flatMap(({ target, kind, exporter, model, adapter, tenant, resets, increases }) => {
-      const page = ofPages.get(target);
+    ...series.flatMap((each) => {
+      const { kind, exporter, model, adapter, tenant, resets, increases } = each;
+      const page = ofPages.get(keyOf(each));
       if (page === undefined) return [];
       return [{ ...page, ...NO_TIMES, kind, exporter, model, adapter, tenant, resets, increases }];
     }),
   ];
+}
+
+/** The identity of a page: its address and its pod. */
+function keyOf({
+  target,
+  podUid,
+  namespace,
+  pod,
+}: Pick<MeteredPage, "target" | "podUid" | "namespace" | "pod">): string {
+  return JSON.stringify([target, podUid, namespace, pod]);
 }
 
 const NO_TIMES = {

@@ -1,9 +1,10 @@
-import type { Increases } from "../../../domain/serving/work.ts";
+import { MOST_COUNT, type Increases } from "../../../domain/serving/work.ts";
 import type { ServingKind } from "../../../domain/serving/series.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { SERVING_COUNTERS } from "../../../runtime/store/schema/serving.ts";
 import { LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
 import type { Span } from "../plan/node-record.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** A page that was read, or was to be read, within an hour. Times are milliseconds. */
 export interface MeteredPage {
@@ -28,12 +29,15 @@ export interface MeteredPage {
 /** The increases of the counters of a model or tenant of a page within an hour. */
 export interface MeteredSeries {
   readonly target: string;
+  readonly podUid: string;
+  readonly pod: string;
+  readonly namespace: string;
   readonly kind: ServingKind;
   readonly exporter: string;
   readonly model: string;
   readonly adapter: string;
   readonly tenant: string;
-  /** Counters that began again. Each has lost what it counted between its last scrape and its restart. */
+  /** Counters that began again, and impossible increases. Each has lost its work between two scrapes. */
   readonly resets: number;
   readonly increases: Increases;
 }
@@ -43,10 +47,13 @@ const AROUND = `cluster = {cluster:String}
   AND scraped_at >= fromUnixTimestamp64Milli({from:Int64} - ${LONGEST_REACH_MILLIS})
   AND scraped_at < fromUnixTimestamp64Milli({until:Int64} + ${LONGEST_REACH_MILLIS})`;
 
+/** The identity of a page: its address and its pod. An address can belong to several pods, one after the other. */
+const PAGE = "target, namespace, pod, pod_uid";
+
 /** The successful scrapes, each with the time of the one before; 0 if there is none. */
 const READ = `
-  SELECT target, ${MILLIS} AS at, ${REACH_SQL} AS reach,
-    lagInFrame(${MILLIS}, 1, 0) OVER (PARTITION BY target ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+  SELECT ${PAGE}, ${MILLIS} AS at, ${REACH_SQL} AS reach,
+    lagInFrame(${MILLIS}, 1, 0) OVER (PARTITION BY ${PAGE} ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
   FROM serving_scrapes FINAL
   WHERE ${AROUND} AND failure = ''`;
 
@@ -61,14 +68,21 @@ const WORKED = [
   "inferences",
 ];
 
+/** The most requests that an engine can have at once. A page with more has a wrong value. */
+const MOST_REQUESTS = 1_000_000;
+
+/** Returns the number of requests of a page as SQL, at most {@link MOST_REQUESTS}. NULL stays NULL. */
+const requestsOf = (gauge: string): string =>
+  `if(sum(${gauge}) > ${MOST_REQUESTS}, toUInt64(${MOST_REQUESTS}), sum(${gauge}))`;
+
 /** The state of each page at each scrape: the requests in it, and the sum of the counters that show work. */
 const STATES = `
-  SELECT target, ${MILLIS} AS at, sum(running) AS running, sum(waiting) AS waiting, toInt64(sum(idle_us)) AS idle_us,
+  SELECT ${PAGE}, ${MILLIS} AS at, ${requestsOf("running")} AS running, ${requestsOf("waiting")} AS waiting, toInt64(sum(idle_us)) AS idle_us,
     sum(${WORKED.map((name) => `ifNull(${name}, 0)`).join(" + ")}) AS worked,
     count(${WORKED.join(") + count(")}) > 0 AS counts
   FROM serving_samples FINAL
   WHERE ${AROUND} AND kind = 'engine'
-  GROUP BY target, scraped_at`;
+  GROUP BY ${PAGE}, scraped_at`;
 
 /**
  * Selects the covered and the idle time of each page. Time between two scrapes is covered if they are at most 2.5 intervals apart. It is idle
@@ -77,18 +91,18 @@ const STATES = `
  */
 const PAGES = `
 WITH between AS (
-  SELECT target, read.at AS at, read.before AS before,
+  SELECT ${PAGE}, read.at AS at, read.before AS before,
     greatest(toInt64(0), least(at, {until:Int64}) - greatest(before, {from:Int64})) AS length,
     if(before > 0 AND at - before <= reach, length, toInt64(0)) AS covered,
     states.running AS running, states.waiting AS waiting, states.counts AS counts, states.worked AS worked, states.idle_us AS idle_us,
     lagInFrame(states.running) OVER line AS was_running, lagInFrame(states.waiting) OVER line AS was_waiting,
     lagInFrame(states.worked) OVER line AS had_worked, lagInFrame(states.idle_us) OVER line AS had_idle_us
   FROM (${READ}) AS read
-  LEFT JOIN (${STATES}) AS states USING (target, at)
-  WINDOW line AS (PARTITION BY target ORDER BY at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+  LEFT JOIN (${STATES}) AS states USING (${PAGE}, at)
+  WINDOW line AS (PARTITION BY ${PAGE} ORDER BY at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
 measured AS (
-  SELECT target, at, covered, was_running, was_waiting,
+  SELECT ${PAGE}, at, covered, was_running, was_waiting,
     multiIf(
       covered = 0, 0,
       idle_us IS NOT NULL AND had_idle_us IS NOT NULL,
@@ -98,22 +112,21 @@ measured AS (
       0) AS idle
   FROM between
 )
-SELECT attempts.target AS target, namespace, pod, pod_uid AS podUid, exporter, scrapes, failures, last_at AS lastAt,
+SELECT target, namespace, pod, pod_uid AS podUid, exporter, scrapes, failures, last_at AS lastAt,
   toFloat64(sum(covered)) AS coveredMillis, toFloat64(sum(idle)) AS idleMillis,
   toFloat64(sum(covered * ifNull(was_running, 0))) AS runningMillis, toFloat64(sum(covered * ifNull(was_waiting, 0))) AS waitingMillis
 FROM (
-  SELECT target, argMax(namespace, scraped_at) AS namespace, argMax(pod, scraped_at) AS pod, argMax(pod_uid, scraped_at) AS pod_uid,
-    argMaxIf(exporter, scraped_at, failure = '') AS exporter, toFloat64(maxIf(${MILLIS}, failure = '')) AS last_at,
+  SELECT ${PAGE}, argMaxIf(exporter, scraped_at, failure = '') AS exporter, toFloat64(maxIf(${MILLIS}, failure = '')) AS last_at,
     toUInt32(countIf(${MILLIS} >= {from:Int64} AND ${MILLIS} < {until:Int64})) AS scrapes,
     toUInt32(countIf(failure != '' AND ${MILLIS} >= {from:Int64} AND ${MILLIS} < {until:Int64})) AS failures
-  FROM serving_scrapes FINAL WHERE ${AROUND} GROUP BY target
+  FROM serving_scrapes FINAL WHERE ${AROUND} GROUP BY ${PAGE}
 ) AS attempts
-LEFT JOIN measured ON measured.target = attempts.target
+LEFT JOIN measured USING (${PAGE})
 GROUP BY ALL
 HAVING scrapes > 0 OR coveredMillis > 0
-ORDER BY target`;
+ORDER BY ${PAGE}`;
 
-/** Reads the pages of engines and gateways within a span, sorted by target. Fails with a `StoreError`. */
+/** Reads the pages of engines and gateways within a span, sorted by target and pod. Fails with a `StoreError`. */
 export function readPages(store: StoreClient, cluster: string, span: Span): Promise<readonly MeteredPage[]> {
   return store.query<MeteredPage>(PAGES, { cluster, ...span });
 }
@@ -121,19 +134,28 @@ export function readPages(store: StoreClient, cluster: string, span: Span): Prom
 /** The tolerance for the clocks of a pod and of a collector, in milliseconds. */
 const CLOCKS_MILLIS = 60_000;
 
-const LINE = "target, kind, exporter, model, adapter, part, tenant";
-const GROUP = "target, kind, exporter, model, adapter, tenant";
+/**
+ * The largest increase of a counter in a millisecond: 10 billion tokens a second, or the time of 10,000 requests at once. A larger one is
+ * impossible, so it counts as nothing: a wrong page must not take the cost of others.
+ */
+const MOST_PER_MILLI = 10_000_000;
+
+const GROUP = `${PAGE}, kind, exporter, model, adapter, tenant`;
+const LINE = `${GROUP}, part`;
 
 /** Returns the nth counter of a row, of the row before, and whether it has begun again, as SQL. */
 const counterOf = (index: number): string => `tupleElement(counters, ${index + 1})`;
 const formerOf = (index: number): string => `ifNull(tupleElement(former, ${index + 1}), 0)`;
 const isResetOf = (index: number): string => `(began OR ifNull(${counterOf(index)} < ${formerOf(index)}, 0))`;
+const stepOf = (index: number): string => `(${counterOf(index)} - if(${isResetOf(index)}, 0, ${formerOf(index)}))`;
+const isTooLargeOf = (index: number): string => `ifNull(${stepOf(index)} > elapsed * ${MOST_PER_MILLI}, 0)`;
 
 /**
  * Selects the increases of the counters of each series. An increase belongs to the hour of the later scrape, so that increases of hours sum
- * to the whole. A counter that falls, or whose begin is later than the row before, has begun again, and its value is its increase. A series
- * that is new on a page that was read before begins at 0. So does a series whose counters began in the hour, or at most 2.5 intervals before. Of
- * any other first row only the next increase is known.
+ * to the whole. A counter that falls, or whose start is later than the row before, has begun again, and its value is its increase. The first
+ * row of a series counts from 0 in two cases: the page was read before, or the counters began in the hour or at most 2.5 intervals before the
+ * hour. In all other cases the first row has no increase. Increases above {@link MOST_PER_MILLI} are left out; the sum of an hour is at most
+ * {@link MOST_COUNT}.
  */
 const SERIES = `
 WITH lines AS (
@@ -145,29 +167,32 @@ WITH lines AS (
   WINDOW line AS (PARTITION BY ${LINE} ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
 counted AS (
-  SELECT ${GROUP}, counters, former,
+  SELECT ${GROUP}, counters, former, if(former_at > 0, at - former_at, ${HOUR_MILLIS}) AS elapsed,
     former_at > 0 AND ifNull(created_ms > former_created AND created_ms > former_at - ${CLOCKS_MILLIS}, 0) AS began
   FROM lines
-  LEFT JOIN (${READ}) AS read USING (target, at)
+  LEFT JOIN (${READ}) AS read USING (${PAGE}, at)
   WHERE at >= {from:Int64} AND at < {until:Int64}
     AND (former_at > 0 OR read.before > 0 OR ifNull(created_ms, 0) >= {from:Int64} - lines.reach)
 )
-SELECT ${GROUP}, toFloat64(countIf(${SERVING_COUNTERS.map((_, index) => isResetOf(index)).join(" OR ")})) AS resets,
-  ${SERVING_COUNTERS.map(
-    (name, index) => `toFloat64(sum(${counterOf(index)} - if(${isResetOf(index)}, 0, ${formerOf(index)}))) AS ${name}`,
-  ).join(",\n  ")}
+SELECT target, namespace, pod, pod_uid AS podUid, kind, exporter, model, adapter, tenant,
+  toFloat64(countIf(${SERVING_COUNTERS.map((_, index) => `${isResetOf(index)} OR ${isTooLargeOf(index)}`).join(" OR ")})) AS resets,
+  ${SERVING_COUNTERS.map((name, index) => {
+    const sum = `sum(toInt128(if(${isTooLargeOf(index)}, 0, ${stepOf(index)})))`;
+    return `toFloat64(if(${sum} > ${MOST_COUNT}, ${MOST_COUNT}, ${sum})) AS ${name}`;
+  }).join(",\n  ")}
 FROM counted
 GROUP BY ${GROUP}
 ORDER BY ${GROUP}`;
 
-/** Reads the increases of all series of engines and gateways within a span, sorted by target. Fails with a `StoreError`. */
+/** Reads the increases of all series of engines and gateways within a span, sorted by target and pod. Fails with a `StoreError`. */
 export async function readSeries(store: StoreClient, cluster: string, span: Span): Promise<readonly MeteredSeries[]> {
   const rows = await store.query<Record<string, string | number | null>>(SERIES, { cluster, ...span });
   return rows.map((row) => {
-    const { target, kind, exporter, model, adapter, tenant, resets } = row as unknown as MeteredSeries;
+    const { target, podUid, pod, namespace, kind, exporter, model, adapter, tenant, resets } =
+      row as unknown as MeteredSeries;
     const increases = Object.fromEntries(
       SERVING_COUNTERS.flatMap((name) => (row[name] === null ? [] : [[name, row[name] as number]])),
     );
-    return { target, kind, exporter, model, adapter, tenant, resets, increases };
+    return { target, podUid, pod, namespace, kind, exporter, model, adapter, tenant, resets, increases };
   });
 }

@@ -1,8 +1,8 @@
 import { groupedBy } from "../../../domain/grouped.ts";
 import { split } from "../../../domain/exact/split.ts";
 import type { Replica, Service, ServiceName, ServingTarget, TenantWork } from "../../../domain/serving/service.ts";
-import { addModels, countsCached, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
-import type { GatewayModels } from "../../../domain/serving/rules.ts";
+import { addCounts, addModels, countsCached, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
+import { MOST_MODELS, OTHER_MODELS, type GatewayModels } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
 import { rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
@@ -35,7 +35,7 @@ export function servicesOf(rows: readonly ServingHourRow[], models: GatewayModel
     rows.filter(({ workload }) => workload !== ""),
     (row) => JSON.stringify(nameOf(row)),
   );
-  const engines = [...workloads.values()].flatMap((ofWorkload) => engineOf(ofWorkload) ?? []);
+  const engines = [...workloads.values()].flatMap((ofWorkload) => engineOf(ofWorkload) ?? []).map(withFewModels);
   const served = withFrontends(
     engines,
     rows.filter(({ kind }) => kind === "frontend"),
@@ -50,11 +50,11 @@ function engineOf(rows: readonly ServingHourRow[]): Engines | undefined {
   if (pages.length === 0) return undefined;
   const series = groupedBy(
     rows.filter(({ kind }) => kind === "engine"),
-    ({ target }) => target,
+    pageKey,
   );
   const pagesOf = groupedBy(pages, ({ pod_uid }) => pod_uid);
   const targetsOf = (pods: readonly string[]): readonly ServingTarget[] =>
-    pods.flatMap((pod) => (pagesOf.get(pod) ?? []).map((page) => targetOf(page, series.get(page.target) ?? [])));
+    pods.flatMap((pod) => (pagesOf.get(pod) ?? []).map((page) => targetOf(page, series.get(pageKey(page)) ?? [])));
   const pods = rows.filter(({ kind }) => kind === "pod");
   const own = [...pagesOf.keys()].map((pod) => ({ pods: [pod], targets: targetsOf([pod]) }));
   return {
@@ -62,6 +62,26 @@ function engineOf(rows: readonly ServingHourRow[]): Engines | undefined {
     replicas: [...own, ...followersOf(pods, pagesOf, targetsOf)],
     works: modelsOf(rows.filter(({ kind }) => kind === "engine")),
     frontend: [],
+  };
+}
+
+/** Returns a service with at most {@link MOST_MODELS} models: those with the most tokens and inferences, and one for all others. */
+function withFewModels(service: Engines): Engines {
+  const { works, replicas } = service;
+  if (works.length <= MOST_MODELS) return service;
+  const sizeOf = ({ work }: ModelWork): number => tokensOf(work) + work.inferences;
+  const bySize = works.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+  const kept = new Set(bySize.slice(0, MOST_MODELS).map(({ model }) => model));
+  const few = (models: readonly ModelWork[]): readonly ModelWork[] =>
+    addModels(models.map(({ model, work }) => ({ model: kept.has(model) ? model : OTHER_MODELS, work })));
+  // Replicas of one gang share their pages.
+  const targets = new Map(
+    replicas.flatMap((replica) => replica.targets).map((target) => [target, { ...target, models: few(target.models) }]),
+  );
+  return {
+    ...service,
+    works: few(works),
+    replicas: replicas.map((replica) => ({ ...replica, targets: replica.targets.map((each) => targets.get(each)!) })),
   };
 }
 
@@ -141,11 +161,11 @@ function tenantsOf(rows: readonly ServingHourRow[], models: GatewayModels): read
       model,
       adapter,
       tenant,
-      promptTokens: (known?.promptTokens ?? 0) + computedTokens + cachedTokens,
-      cachedTokens: isCounted ? (known?.cachedTokens ?? 0) + cachedTokens : undefined,
-      generatedTokens: (known?.generatedTokens ?? 0) + generatedTokens,
-      requests: (known?.requests ?? 0) + requests,
-      spendNanos: (known?.spendNanos ?? 0) + (increases["spend_nanos"] ?? 0),
+      promptTokens: addCounts(known?.promptTokens ?? 0, computedTokens + cachedTokens),
+      cachedTokens: isCounted ? addCounts(known?.cachedTokens ?? 0, cachedTokens) : undefined,
+      generatedTokens: addCounts(known?.generatedTokens ?? 0, generatedTokens),
+      requests: addCounts(known?.requests ?? 0, requests),
+      spendNanos: addCounts(known?.spendNanos ?? 0, increases["spend_nanos"] ?? 0),
     });
   }
   return [...tenants.values()].filter(({ tenant }) => tenant !== "");
@@ -189,6 +209,11 @@ function withTenants(services: readonly Engines[], tenants: readonly TenantWork[
     }
   }
   return services.map((service, index) => ({ ...service, tenants: parts[index]! }));
+}
+
+/** The identity of a page. An address can belong to several pods of an hour, one after the other. */
+function pageKey({ target, pod_uid }: Pick<ServingHourRow, "target" | "pod_uid">): string {
+  return JSON.stringify([target, pod_uid]);
 }
 
 function nameOf({ cluster, namespace, workload_kind: workloadKind, workload }: ServingHourRow): ServiceName {

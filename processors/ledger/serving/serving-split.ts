@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Charge } from "../../../domain/charge/charge.ts";
 import {
   addAmounts,
@@ -19,8 +20,24 @@ export type RuledLine = ServingLine & { readonly rule: SplitRule };
 export interface ServingSplit {
   /** Adds charges. Only those of pods of services count. */
   add(charges: readonly Charge[]): void;
-  /** Returns the lines of all services under each rule, and each sum of lines that differs from the charges. */
-  end(): { readonly lines: readonly RuledLine[]; readonly breaches: readonly Breach[] };
+  /** Splits the charges. Other work of the process goes on between two services. */
+  end(): Promise<ServedLines>;
+}
+
+/** The split charges of an hour. */
+export interface ServedLines {
+  /** The lines of all services under each rule. */
+  readonly lines: readonly RuledLine[];
+  /** Each sum of lines that differs from the charges. */
+  readonly breaches: readonly Breach[];
+  /** Services whose counters cannot be used. Their cost is unmeasured, and the charges of all others go on. */
+  readonly unsplit: readonly UnsplitService[];
+}
+
+/** A service whose charges could not be split by its counters. */
+export interface UnsplitService {
+  readonly service: ServiceName;
+  readonly error: unknown;
 }
 
 /** States in which a pod has a GPU and has not begun to serve. */
@@ -43,18 +60,29 @@ export function createServingSplit(
         if (ofService !== undefined) addCharge(ofService, serviceCharge(charge, holder.id));
       }
     },
-    end() {
+    async end() {
       const lines: RuledLine[] = [];
       const breaches: Breach[] = [];
+      const unsplit: UnsplitService[] = [];
+      const splitOf = (service: Service, own: readonly ServiceCharge[], rule: ServingRule): readonly ServingLine[] => {
+        try {
+          return splitService(service, own, rule);
+        } catch (error) {
+          const { cluster, namespace, workloadKind, workload } = service;
+          unsplit.push({ service: { cluster, namespace, workloadKind, workload }, error });
+          return splitService({ ...service, replicas: [], works: [], frontend: [], tenants: [] }, own, rule);
+        }
+      };
       for (const service of services) {
+        await setImmediate();
         const own = [...charges.get(keyOf(service))!.values()];
         for (const rule of rules) {
-          const split = splitService(service, own, rule);
+          const split = splitOf(service, own, rule);
           for (const line of split) lines.push({ ...line, rule: rule.rule });
           breaches.push(...breachesOf({ policy, service, rule: rule.rule }, sumOf(own), sumOf(split)));
         }
       }
-      return { lines, breaches };
+      return { lines, breaches, unsplit };
     },
   };
 }

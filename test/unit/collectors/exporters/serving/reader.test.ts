@@ -5,12 +5,8 @@ import type { PageLimits } from "../../../../../collectors/exporters/page/kind.t
 import { createReader, messagesOf, type PageReading } from "../../../../../collectors/exporters/page/reader.ts";
 import { createTemplates } from "../../../../../collectors/exporters/page/templates.ts";
 import { SERVING_PAGES, type ServingSource } from "../../../../../collectors/exporters/serving/pages.ts";
-import {
-  createTenants,
-  OTHER_TENANT,
-  TENANT_RULES,
-  type TenantRules,
-} from "../../../../../collectors/exporters/serving/tenants.ts";
+import { createTenants, TENANT_RULES, type TenantRules } from "../../../../../collectors/exporters/serving/tenants.ts";
+import { OTHER_TENANTS } from "../../../../../domain/serving/tenants.ts";
 import { createServingDecoder, servingKey } from "../../../../../domain/messages/serving-message.ts";
 import type { ServingScrape } from "../../../../../domain/serving/scrape.ts";
 import { rounds } from "../../../../support/rounds.ts";
@@ -228,9 +224,9 @@ describe("the tenants of a gateway's page", () => {
       ]);
       return [Object.fromEntries(tokens) as Record<string, number>, scrape.dropped];
     };
-    expect(rows([1, 2, 3, 4, 5])).toEqual([{ t1: 11, t2: 12, t3: 13, [OTHER_TENANT]: 29 }, { "tenant-limit": 2 }]);
-    expect(rows([0, 4, 5, 3, 1])).toEqual([{ [OTHER_TENANT]: 39, t3: 13, t1: 11 }, { "tenant-limit": 3 }]);
-    expect(rows([2, 4])).toEqual([{ t2: 12, [OTHER_TENANT]: 14 }, { "tenant-limit": 1 }]);
+    expect(rows([1, 2, 3, 4, 5])).toEqual([{ t1: 11, t2: 12, t3: 13, [OTHER_TENANTS]: 29 }, { "tenant-limit": 2 }]);
+    expect(rows([0, 4, 5, 3, 1])).toEqual([{ [OTHER_TENANTS]: 39, t3: 13, t1: 11 }, { "tenant-limit": 3 }]);
+    expect(rows([2, 4])).toEqual([{ t2: 12, [OTHER_TENANTS]: 14 }, { "tenant-limit": 1 }]);
   });
 
   it("are 10,000 on one page, in a message that the bus accepts", () => {
@@ -245,7 +241,7 @@ describe("the tenants of a gateway's page", () => {
     expect(scrape.dropped).toEqual({ "tenant-limit": 5 * 2000 });
     const rows = rowsOf(scrape);
     const sum = (from: number, until: number): number => ((from + until - 1) * (until - from)) / 2;
-    expect(rows[`qwen3-32b/${OTHER_TENANT}`]).toMatchObject({ generation_tokens: sum(10_000, 12_000) });
+    expect(rows[`qwen3-32b/${OTHER_TENANTS}`]).toMatchObject({ generation_tokens: sum(10_000, 12_000) });
     expect(Object.values(rows).reduce((all, values) => all + values["generation_tokens"]!, 0)).toBe(sum(0, 12_000));
   });
 });
