@@ -37,6 +37,7 @@ SELECT id, last, taken, card FROM (
 WHERE (last_at < newest OR taken > 0) AND JSONExtractString(card, 'subject', 'workload') != ''
 ORDER BY saving DESC, id LIMIT ${MOST_CARDS}`;
 
+/** The daily costs of workloads, as far as the teams of the viewer have paid them. */
 const COSTS = `
 SELECT toString(cluster) AS cluster, toString(namespace) AS namespace, toString(workload_kind) AS kind, workload,
   toString(any(of_team)) AS team, toString(any(of_type)) AS type,
@@ -48,6 +49,7 @@ FROM (
   WHERE policy = {policy:String} AND corrects = '' AND is_held AND workload != ''
     AND from_at >= fromUnixTimestamp64Milli({since:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
     AND cluster IN {clusters:Array(String)} AND workload_type IN {types:Array(String)}
+    AND ({all:Bool} OR team IN {teams:Array(String)})
   GROUP BY cluster, namespace, workload_kind, workload, day
 )
 GROUP BY cluster, namespace, kind, workload`;
@@ -62,11 +64,8 @@ export async function readCameTrue(
 ): Promise<readonly CameTrue[]> {
   const until = dayOf(now);
   const since = until - FOLLOWED_DAYS * DAY_MILLIS;
-  const rows = await store.query<{ last: number; taken: number; card: string }>(CARDS, {
-    since,
-    teams: teams === "all" ? [] : [...teams],
-    all: teams === "all",
-  });
+  const seen = { teams: teams === "all" ? [] : [...teams], all: teams === "all" };
+  const rows = await store.query<{ last: number; taken: number; card: string }>(CARDS, { since, ...seen });
   const cards = rows.map(({ last, taken, card }) => ({
     card: readCard(JSON.parse(card) as CardJson),
     isMarked: taken > 0,
@@ -81,6 +80,7 @@ export async function readCameTrue(
     until,
     clusters: [...new Set(cards.map(({ card }) => card.subject.cluster))],
     types: [...new Set(cards.map(({ card }) => card.subject.type))],
+    ...seen,
   });
   const changed = new Set(cards.map(({ card }) => keyOf(card.subject)));
   return cards.flatMap((each): readonly CameTrue[] => {
@@ -114,6 +114,9 @@ async function readCosts(
     /** Of the workloads. */
     readonly clusters: readonly string[];
     readonly types: readonly string[];
+    readonly teams: readonly string[];
+    /** True if the costs of all teams count. */
+    readonly all: boolean;
   },
 ): Promise<readonly WorkloadCosts[]> {
   type Row = Omit<WorkloadCosts, "costs"> & { readonly costs: readonly (readonly [day: number, cost: string])[] };

@@ -107,9 +107,14 @@ async function explainHour(
 ): Promise<ExplainedHour> {
   const { hour, cluster, namespace, workloadKind, workload, cost, at, phases, bases } = row;
   const of = { cluster, namespace, workloadKind, workload, at };
+  const paid = paidBy(where);
   const [pages, gpus] = await Promise.all([
-    store.query<Omit<ExplainedPage, "increases"> & { readonly counters: readonly (number | null)[] }>(PAGES, of),
-    readGpus(store, { ...of, policy }, where),
+    store.query<Omit<ExplainedPage, "increases"> & { readonly counters: readonly (number | null)[] }>(pagesSql(paid), {
+      ...of,
+      policy,
+      ...paid.parameters,
+    }),
+    readGpus(store, { ...of, policy }, paid),
   ]);
   return {
     hour,
@@ -138,42 +143,53 @@ const OF_HOUR = `cluster = {cluster:String} AND namespace = {namespace:String} A
   AND workload = {workload:String}`;
 const BEGIN = "fromUnixTimestamp64Milli({at:Int64})";
 
-const PAGES = `
-SELECT any(pod) AS pod, target, max(exporter) AS exporter, sum(scrapes)::Float64 AS scrapes, sum(failures)::Float64 AS failures,
+/** The condition that the teams of a question have paid for a charge, with its parameters; empty without teams. */
+interface Paid {
+  readonly sql: string;
+  readonly parameters: StoreParameters;
+}
+
+function paidBy(where: ServingQuestion["where"]): Paid {
+  const teams = where.filter(({ dimension }) => dimension === "team");
+  return {
+    sql: teams.map((_, index) => ` AND team IN {teams${index}:Array(String)}`).join(""),
+    parameters: Object.fromEntries(teams.map(({ values }, index) => [`teams${index}`, values])),
+  };
+}
+
+/** Selects the published charges of a workload in the hour that the teams of a question have paid. */
+const chargesOf = ({ sql }: Paid): string => `FROM charges_published
+     WHERE policy = {policy:String} AND ${OF_HOUR} AND from_at >= ${BEGIN} AND from_at < ${BEGIN} + INTERVAL 1 HOUR${sql}`;
+
+/** Selects the pages of a workload in an hour. For a question of some teams, only pages of pods that these teams have paid for. */
+const pagesSql = (paid: Paid): string => `
+SELECT pod, target, max(exporter) AS exporter, sum(scrapes)::Float64 AS scrapes, sum(failures)::Float64 AS failures,
   sum(served_ms) / 1000 AS servedSeconds, sum(loading_ms) / 1000 AS loadingSeconds, sum(covered_ms) / 1000 AS coveredSeconds,
   sum(idle_ms) / 1000 AS idleSeconds, sum(resets)::Float64 AS resets,
   [${SERVING_COUNTERS.map((name) => `toFloat64(sum(${name}))`).join(", ")}] AS counters,
   any(first) AS firstScrape, any(last) AS lastScrape
 FROM serving_hours_published
 LEFT JOIN (
-  SELECT target, toNullable(formatDateTime(min(scraped_at), '%Y-%m-%dT%H:%i:%SZ', 'UTC')) AS first,
+  SELECT target, pod, toNullable(formatDateTime(min(scraped_at), '%Y-%m-%dT%H:%i:%SZ', 'UTC')) AS first,
     toNullable(formatDateTime(max(scraped_at), '%Y-%m-%dT%H:%i:%SZ', 'UTC')) AS last
   FROM serving_scrapes
   WHERE cluster = {cluster:String} AND failure = '' AND scraped_at >= ${BEGIN} AND scraped_at < ${BEGIN} + INTERVAL 1 HOUR
-  GROUP BY target
-) AS scraped USING (target)
-WHERE ${OF_HOUR} AND hour = ${BEGIN} AND kind IN ('page', 'engine')
-GROUP BY target
+  GROUP BY target, pod
+) AS scraped USING (target, pod)
+WHERE ${OF_HOUR} AND hour = ${BEGIN} AND kind IN ('page', 'engine')${paid.sql === "" ? "" : ` AND pod IN (SELECT pod ${chargesOf(paid)})`}
+GROUP BY pod, target
 ORDER BY pod, target LIMIT ${MOST_PAGES}`;
 
 /** Reads the GPUs of a workload in an hour, as far as the teams of the question pay for them. */
-function readGpus(
-  store: StoreClient,
-  of: StoreParameters,
-  where: ServingQuestion["where"],
-): Promise<readonly ExplainedGpu[]> {
-  const teams = where.filter(({ dimension }) => dimension === "team");
-  const parameters = Object.fromEntries(teams.map(({ values }, index) => [`teams${index}`, values]));
-  const paid = teams.map((_, index) => ` AND team IN {teams${index}:Array(String)}`).join("");
+function readGpus(store: StoreClient, of: StoreParameters, paid: Paid): Promise<readonly ExplainedGpu[]> {
   return store.query<ExplainedGpu>(
     `SELECT pod, node, slot AS gpu, gpu_model AS gpuModel, toString(sum(gpu_hours)) AS gpuHours,
        toString(sum(ifNull(effective_cost, 0))) AS cost, any(price) AS price,
        if(slot IS NULL, NULL, concat(cluster, '/', node, '/', toString(slot), '@', formatDateTime(min(from_at), '%Y-%m-%dT%H:%i:%SZ', 'UTC'))) AS line
-     FROM charges_published
-     WHERE policy = {policy:String} AND ${OF_HOUR} AND from_at >= ${BEGIN} AND from_at < ${BEGIN} + INTERVAL 1 HOUR${paid}
+     ${chargesOf(paid)}
      GROUP BY cluster, pod, node, slot, gpu_model
      ORDER BY sum(ifNull(effective_cost, 0)) DESC, pod, node, slot LIMIT ${MOST_GPUS}`,
-    { ...of, ...parameters },
+    { ...of, ...paid.parameters },
   );
 }
 

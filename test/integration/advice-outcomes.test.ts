@@ -117,6 +117,27 @@ describe("the outcomes of cards", () => {
     expect(found).toMatchObject({ isMarked: false, changedAt: START + (LAST + 1) * DAY_MILLIS });
   });
 
+  it("have the costs that the teams of the viewer paid, and not those of another team", async () => {
+    const of = { policy: "default", cluster: "prod", namespace: "nlp", workload_type: "inference" };
+    const moved = {
+      ...of,
+      workload_kind: "Deployment",
+      workload: "service",
+      holder: "uid-other",
+      node: "a",
+      team: "vision",
+    };
+    const at = LAST + 1;
+    await store.insertJson("charges", [
+      { ...moved, run_id: runOf(at), from_at: day(at), until_at: day(at + 1), effective_cost: 4_800 },
+    ]);
+    const afterOf = async (teams: readonly string[] | "all"): Promise<string> =>
+      formatAmount((await read(teams)).find(({ card }) => card.id === "service")!.outcome.after);
+    expect(await afterOf(["nlp"])).toBe("1");
+    expect(Number(await afterOf("all"))).toBeGreaterThan(20);
+    await store.command("DELETE FROM charges WHERE team = 'vision'");
+  });
+
   it("are followed from the mark on if a card is marked as taken", async () => {
     await store.insertJson("advice_marks", [{ id: "kept", what: "taken", at: day(12), who: "ann", why: "done" }]);
     const kept = (await read()).find(({ card }) => card.id === "kept")!;
