@@ -1,3 +1,4 @@
+import { isWebAddress } from "../runtime/config/words.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Option, type Command } from "commander";
@@ -44,6 +45,8 @@ interface Options {
 /** How long the command waits for a server that is unavailable, and for one answer. */
 const PATIENCE_MILLIS = 5 * MINUTE_MILLIS;
 const ANSWER_MILLIS = 2 * MINUTE_MILLIS;
+/** A larger answer is asked for in smaller parts. */
+const MOST_BYTES = 256 * 2 ** 20;
 
 /** Adds `gpu-ledger import prometheus`: fills the past of the ledger from a Prometheus that scraped the same exporters. */
 export function addImport(program: Command, context: CommandContext): void {
@@ -165,8 +168,8 @@ async function run(
 
 function clientOf(options: Options, { stderr }: CommandContext): PrometheusClient {
   const { url, tokenFile, user, passwordFile, tenant, ca } = options;
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new CommandError(`--url ${url}: must be an address with http or https`, 2);
+  if (!isWebAddress(url))
+    throw new CommandError("--url: must be an address with http or https, without a user name; see --user", 2);
   const maxLoad = Number(options.maxLoad);
   if (!(maxLoad > 0 && maxLoad <= 1))
     throw new CommandError(`--max-load ${options.maxLoad}: must be above 0 and at most 1`, 2);
@@ -187,6 +190,7 @@ function clientOf(options: Options, { stderr }: CommandContext): PrometheusClien
     maxLoad,
     patienceMillis: PATIENCE_MILLIS,
     timeoutMillis: ANSWER_MILLIS,
+    mostBytes: MOST_BYTES,
     ...(ca === undefined ? {} : { ca: read("--ca", ca) }),
     onRetry: (message, millis) => stderr.write(`${message}; next attempt in ${Math.ceil(millis / 1000)} s\n`),
   });

@@ -70,11 +70,12 @@ export function startTrainingEvents(of: {
     const { namespace, object } = run;
     const name = nameOf(run);
     const question = { policy: policies[0].name, where: [], training, metrics, now: at };
-    const detail = api && (await readRunDetail(store, run.id, question));
-    if (api === undefined || detail === undefined) return void done.set(name, run.ended);
-    const type = detail.run.outcome === "failed" ? "Warning" : "Normal";
-    const message = eventText(detail, book.currency);
+    // An error with one run must not keep the Events of the others.
     try {
+      const detail = api && (await readRunDetail(store, run.id, question));
+      if (api === undefined || detail === undefined) return void done.set(name, run.ended);
+      const type = detail.run.outcome === "failed" ? "Warning" : "Normal";
+      const message = eventText(detail, book.currency);
       await postEvent(api, { namespace, name, object, type, reason: "TrainingRunReport", message, at }, signal);
       done.set(name, run.ended);
       logger.info({ run: run.id }, "the report of a training run is an Event of its namespace");

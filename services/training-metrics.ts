@@ -7,6 +7,8 @@ import type { TrainingMetrics } from "../domain/training/metrics.ts";
 import type { TrainingConfig } from "../runtime/config/training.ts";
 
 const ANSWER_MILLIS = 20_000;
+/** A day of a series with a sample each second has some 2 MB in JSON. */
+const MOST_BYTES = 32_000_000;
 
 /** The metrics of trainings of a configuration, and the end of their connections. */
 export interface OpenTrainingMetrics {
@@ -38,6 +40,7 @@ export function trainingServers({ prometheus }: TrainingConfig): readonly Traini
       maxLoad: 1,
       patienceMillis: 0,
       timeoutMillis: ANSWER_MILLIS,
+      mostBytes: MOST_BYTES,
       ...(ca === undefined ? {} : { ca }),
       onRetry: () => {},
     });

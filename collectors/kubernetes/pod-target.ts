@@ -33,8 +33,10 @@ export interface AskedPage {
   readonly portName?: string | undefined;
 }
 
-/** A path only: no host before it, and no query or fragment after it. */
-const PATH = /^\/(?!\/)[^\s\\?#]*$/;
+/**
+ * A path only: no host before it, no query or fragment after it, and no encoded slash, which a proxy between could decode into another path.
+ */
+const PATH = /^\/(?!\/)(?:(?!%2f|%5c)[^\s\\?#])*$/i;
 const MOST_DETAIL = 200;
 
 /**

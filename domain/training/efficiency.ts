@@ -104,5 +104,6 @@ function tokensOf({ marks, points, timelines, until: end }: ReportedWork): bigin
     (sum, { phase, from, until }) => (phase === "training" ? sum + Math.max(0, Math.min(until, end) - from) : sum),
     0,
   );
-  return BigInt(Math.round((tokensPerSecond * trainedMillis) / 1000));
+  const tokens = Math.round((tokensPerSecond * trainedMillis) / 1000);
+  return Number.isFinite(tokens) ? BigInt(tokens) : undefined;
 }

@@ -6,7 +6,7 @@ import { CHARGE_DIMENSIONS, isChargeDimension, labelOfDimension } from "../../do
 import { between } from "./between.ts";
 import { policiesOf, type WrittenPolicy } from "./policies.ts";
 import { duration } from "./quantity.ts";
-import { flag, list, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
+import { flag, list, oneOf, secret, text, isWebAddress, type ConfigSources } from "./words.ts";
 
 /** The formats of a delivered file, with the names of `gpu-ledger report`. `lines-…` has every line. */
 export const DELIVERED_FORMATS = [
@@ -57,7 +57,7 @@ const dimension = z.string({ error: "a dimension" }).refine(isDimension, {
 export const webhook = (sources: ConfigSources) =>
   z.strictObject({
     url: secret(sources)
-      .refine((url) => isAddress(url), { error: ADDRESS })
+      .refine((url) => isWebAddress(url), { error: ADDRESS })
       .describe("The address that receives the file by POST."),
     bearerToken: secret(sources).optional().describe("The bearer token of the request."),
     signingSecret: secret(sources).optional().describe("Signs the file: HMAC-SHA-256."),
@@ -239,8 +239,4 @@ function isTimeZone(value: string): boolean {
 
 function isDimension(value: string): boolean {
   return isChargeDimension(value) || labelOfDimension(value) !== undefined;
-}
-
-function isAddress(value: string): boolean {
-  return webAddress.safeParse(value).success && new URL(value).username === "" && new URL(value).password === "";
 }

@@ -36,13 +36,20 @@ export function oneOf<const T extends readonly [string, ...string[]]>(...words: 
 /** Returns a schema for a list of `item`. */
 export const list = <T extends z.ZodType>(item: T): z.ZodArray<T> => z.array(item, { error: "a list" });
 
-/** The schema for an http or https address. */
+const WEB_ADDRESS = "an http:// or https:// address without a user name and a password";
+
+/** The schema for an http or https address. Messages and logs show addresses, so credentials have keys of their own. */
 export const webAddress = z
-  .string({ error: "an http:// or https:// address" })
-  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
-    error: "an http:// or https:// address",
-  })
-  .meta({ description: "an http:// or https:// address" });
+  .string({ error: WEB_ADDRESS })
+  .refine(isWebAddress, { error: WEB_ADDRESS })
+  .meta({ description: WEB_ADDRESS });
+
+/** Returns true for an http or https address without credentials. */
+export function isWebAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}
 
 const ADDRESS = "an address: host, host:port or an http:// or https:// URL";
 
@@ -83,10 +90,10 @@ export function filePath({ resolvePath }: ConfigSources): z.ZodType<string, stri
 }
 
 /** Returns a schema for a path that reads the file while the configuration is parsed. */
-export function fileText({ readFile }: ConfigSources): z.ZodType<string, string> {
-  return z.string({ error: "the path of a file that can be read" }).transform((path, context) => {
+export function fileText(sources: ConfigSources): z.ZodType<string, string> {
+  return filePath(sources).transform((path, context) => {
     try {
-      return readFile(path);
+      return sources.readFile(path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       context.addIssue({ code: "custom", message: `the path of a file that can be read (${why})` });
@@ -105,7 +112,7 @@ export function secret(
 ): z.ZodType<string, string | { file: string } | { env: string }> {
   const allowed = `${what}, { file: path } or { env: NAME }`;
   return z
-    .union([text(allowed), z.strictObject({ file: z.string() }), z.strictObject({ env: z.string() })], {
+    .union([text(allowed), z.strictObject({ file: filePath(sources) }), z.strictObject({ env: z.string() })], {
       error: allowed,
     })
     .transform((given, context) => {

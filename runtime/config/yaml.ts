@@ -10,6 +10,8 @@ export interface FileProblem {
   readonly allowed: string;
   /** Set if the key itself is wrong. `allowed` then describes keys, not values. */
   readonly isUnknownKey?: true;
+  /** Set if the value is a text that is not printed. */
+  readonly isHidden?: true;
 }
 
 /**
@@ -116,14 +118,14 @@ function objectionTo(value: unknown, around: Set<unknown>): string | undefined {
 }
 
 /** Formats a problem as one line: the key, its line, the value and what is allowed. */
-export function describeProblem({ key, line, value, allowed, isUnknownKey }: FileProblem): string {
+export function describeProblem({ key, line, value, allowed, isUnknownKey, isHidden }: FileProblem): string {
   const where = line === undefined ? key : `${key} (line ${line})`;
   if (isUnknownKey === true || value === undefined) return `  ${where}: ${allowed}`;
-  return `  ${where}: ${shownValue(key, value)} is not ${allowed}`;
+  return `  ${where}: ${isHidden === true ? "a text" : shownValue(key, value)} is not ${allowed}`;
 }
 
 /** Words in the keys of secrets, of hashes, and of texts that can contain a password. */
-const SECRET_KEY = /pass|token|secret|key|credential|auth|sha256|hash|bearer|dsn|webhook/i;
+const SECRET_KEY = /pass|token|secret|key|credential|auth|basic|sha256|hash|bearer|dsn|webhook/i;
 /** A user with a password in an address, with any signs in it, or the content of a PEM file, which can be a private key. */
 const SECRET_TEXT = /:.*@|-----BEGIN/s;
 
@@ -151,8 +153,11 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: "true or false",
 };
 
+const STRUCTURES: ReadonlySet<string> = new Set(["object", "record", "array", "tuple"]);
+
 interface Issue {
   readonly code?: string;
+  readonly expected?: unknown;
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly keys?: readonly string[];
@@ -169,7 +174,16 @@ function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: stri
   }
   const value = valueAt(raw, issue.path);
   const allowed = value === undefined && issue.code !== "custom" ? `required: ${issue.message}` : issue.message;
-  return [{ ...locate(issue.path, lineOf), ...(value === undefined ? {} : { value }), allowed }];
+  // A text in the place of a mapping can be a secret without its key.
+  const isHidden = typeof value === "string" && STRUCTURES.has(String(issue.expected));
+  return [
+    {
+      ...locate(issue.path, lineOf),
+      ...(value === undefined ? {} : { value }),
+      allowed,
+      ...(isHidden ? { isHidden } : {}),
+    },
+  ];
 }
 
 function keyOf(path: readonly PropertyKey[]): string {

@@ -182,6 +182,7 @@ describe.skipIf(!requirePart("prometheus"))("an import in trouble", () => {
       maxLoad: 1,
       patienceMillis: 0,
       timeoutMillis: 10_000,
+      mostBytes: 1e8,
       onRetry: () => {},
     });
     onTestFinished(() => client.close());

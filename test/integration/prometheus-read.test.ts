@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createPrometheusClient, type PrometheusClient } from "../../collectors/prometheus/read/client.ts";
-import { readByQuery } from "../../collectors/prometheus/read/query.ts";
+import { query, readByQuery } from "../../collectors/prometheus/read/query.ts";
 import { readChunks } from "../../collectors/prometheus/read/remote-read.ts";
 import { openSource, type ReadSamples } from "../../collectors/prometheus/read/source.ts";
 import { SourceError } from "../../collectors/prometheus/read/source-error.ts";
@@ -47,13 +47,14 @@ function shapes(): readonly WrittenSeries[] {
   );
 }
 
-function clientOf(url: string, patienceMillis = 0): PrometheusClient {
+function clientOf(url: string, patienceMillis = 0, mostBytes = 1e8): PrometheusClient {
   const client = createPrometheusClient({
     url,
     headers: {},
     maxLoad: 1,
     patienceMillis,
     timeoutMillis: 10_000,
+    mostBytes,
     onRetry: () => {},
   });
   onTestFinished(() => client.close());
@@ -197,14 +198,41 @@ describe("a server in trouble", () => {
     await expect(openSource(down, FROM)).rejects.toThrow("no answer from http://127.0.0.1:1");
   });
 
+  test.each(['{"data":1}', '{"data":null}', '{"data":{}}', '{"data":{"result":7}}', "7", "no JSON"])(
+    "an answer of another shape is broken: %s",
+    async (text) => {
+      const client = clientOf(await answering((_, response) => response.end(text)));
+      await expect(query(client, "up", 0)).rejects.toMatchObject({ name: "SourceError", kind: "broken" });
+    },
+  );
+
+  test("an answer with more bytes than the limit is not read to its end", async () => {
+    const part = "x".repeat(1_000_000);
+    const url = await answering((_, response) => {
+      const write = (): void => void (response.destroyed || (response.write(part), setTimeout(write, 1)));
+      write();
+    });
+    await expect(query(clientOf(url, 0, 3_000_000), "up", 0)).rejects.toMatchObject({ kind: "limit" });
+  });
+
+  test("an answer that never ends is given up when its reading ends", async () => {
+    const url = await answering((_, response) => {
+      const drip = setInterval(() => response.write(" "), 50);
+      response.on("close", () => clearInterval(drip));
+    });
+    const client = clientOf(url, 60_000).within(AbortSignal.timeout(500));
+    await expect(query(client, "up", 0)).rejects.toThrow("no whole answer from");
+  });
+
   test("requests take only their part of the time", async () => {
-    const url = await answering((_, response) => setTimeout(() => response.end('{"data":1}'), 100));
+    const url = await answering((_, response) => setTimeout(() => response.end('{"data":{}}'), 100));
     const client = createPrometheusClient({
       url,
       headers: {},
       maxLoad: 0.25,
       patienceMillis: 0,
       timeoutMillis: 10_000,
+      mostBytes: 1e8,
       onRetry: () => {},
     });
     onTestFinished(() => client.close());

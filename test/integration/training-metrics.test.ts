@@ -220,16 +220,16 @@ describe("the metrics of trainings in a Prometheus", () => {
     expect(await partsOf(EVAL, away)).toMatchObject({ "lost-estimated": "0.9" });
     expect(await report(LLAMA, away)).toMatchObject({
       collectives: [],
-      metricsFailure: expect.stringContaining("no answer from http://127.0.0.1") as string,
+      metricsFailure: "Prometheus did not answer in time",
     });
     const noTls = await serving({ url: prometheus.url.replace("http:", "https:") });
-    expect((await report(EVAL, noTls)).metricsFailure).toContain("no answer from https://127.0.0.1");
+    expect((await report(EVAL, noTls)).metricsFailure).toContain("its certificate was refused");
     await noTls.close();
     const page = (await away.get(`/training/run?id=${encodeURIComponent(LLAMA)}`)).body;
     expect(page).toContain("The metrics could not be read");
     const { runs } = runsSchema.parse((await away.get("/api/v1/training/runs?span=2026-03-02")).json());
-    expect(runs.map(({ metricsFailure }) => metricsFailure)).toEqual(
-      runs.map(() => expect.stringContaining("no answer from") as string),
+    expect(new Set(runs.map(({ metricsFailure }) => metricsFailure))).toEqual(
+      new Set(["Prometheus did not answer in time"]),
     );
     await away.close();
   });

@@ -11,6 +11,8 @@ export interface PrometheusClient {
   get<Data>(path: string, parameters: Readonly<Record<string, string>>): Promise<Data>;
   /** Sends a request and passes the answer to `use`. It is called again for each attempt. Fails with a {@link SourceError}. */
   send<Value>(request: ClientRequest, use: (answer: Dispatcher.ResponseData) => Promise<Value>): Promise<Value>;
+  /** Returns the same client whose requests end, with a {@link SourceError} `unavailable`, when the signal is aborted. */
+  within(signal: AbortSignal): PrometheusClient;
   /** The time that was spent in requests and in pauses between them, in milliseconds. */
   readonly spent: { readonly busyMillis: number; readonly pausedMillis: number; readonly requests: number };
   close(): Promise<void>;
@@ -33,7 +35,10 @@ export interface ClientOptions {
   readonly maxLoad: number;
   /** How long attempts are repeated while the server is unavailable. */
   readonly patienceMillis: number;
+  /** The longest wait for headers, and between two parts of an answer. */
   readonly timeoutMillis: number;
+  /** The most bytes of an answer in JSON. */
+  readonly mostBytes: number;
   /** The certificate authorities, if not the system's. */
   readonly ca?: string;
   readonly onRetry: (message: string, pauseMillis: number) => void;
@@ -45,7 +50,7 @@ const LONGEST_TEXT = 300;
 
 /** Creates a client that sends one request after another. */
 export function createPrometheusClient(options: ClientOptions): PrometheusClient {
-  const { url, headers, maxLoad, patienceMillis, timeoutMillis, ca, onRetry } = options;
+  const { url, headers, maxLoad, patienceMillis, timeoutMillis, mostBytes, ca, onRetry } = options;
   const dispatcher = new Agent({
     connections: 1,
     headersTimeout: timeoutMillis,
@@ -58,6 +63,7 @@ export function createPrometheusClient(options: ClientOptions): PrometheusClient
   async function attempt<Value>(
     { path, headers: own, body }: ClientRequest,
     use: (answer: Dispatcher.ResponseData) => Promise<Value>,
+    signal: AbortSignal | undefined,
   ): Promise<Value> {
     const began = performance.now();
     spent.requests += 1;
@@ -66,11 +72,14 @@ export function createPrometheusClient(options: ClientOptions): PrometheusClient
         method: body === undefined ? "GET" : "POST",
         headers: { ...headers, ...own },
         ...(body === undefined ? {} : { body }),
+        ...(signal === undefined ? {} : { signal }),
         dispatcher,
       });
       if (answer.statusCode !== 200) throw await failureOf(answer);
       return await use(answer);
     } catch (error) {
+      if (signal?.aborted === true)
+        throw new SourceError("unavailable", `no whole answer from ${base} in time`, { cause: error });
       const kind = error instanceof SourceError ? undefined : kindOfNetwork(error);
       if (kind === undefined) throw error;
       throw new SourceError(kind, `no answer from ${base}: ${(error as Error).message}`, { cause: error });
@@ -87,61 +96,84 @@ export function createPrometheusClient(options: ClientOptions): PrometheusClient
     await pause(millis);
   }
 
-  const client: PrometheusClient = {
-    spent,
-    async send(wanted, use) {
-      const backOff = createBackOff({ ...PAUSES, random: Math.random });
-      const until = performance.now() + patienceMillis;
-      for (;;) {
-        const before = spent.busyMillis;
-        try {
-          const value = await attempt(wanted, use);
-          await rest(spent.busyMillis - before);
-          return value;
-        } catch (error) {
-          if (!(error instanceof SourceError) || error.kind !== "unavailable") throw error;
-          const millis = backOff.next(error.retryAfterMillis);
-          if (performance.now() + millis > until) throw error;
-          onRetry(error.message, millis);
-          spent.pausedMillis += millis;
-          await pause(millis);
+  function clientWithin(signal: AbortSignal | undefined): PrometheusClient {
+    const client: PrometheusClient = {
+      spent,
+      within: clientWithin,
+      async send(wanted, use) {
+        const backOff = createBackOff({ ...PAUSES, random: Math.random });
+        const until = performance.now() + patienceMillis;
+        for (;;) {
+          const before = spent.busyMillis;
+          try {
+            const value = await attempt(wanted, use, signal);
+            await rest(spent.busyMillis - before);
+            return value;
+          } catch (error) {
+            if (!(error instanceof SourceError) || error.kind !== "unavailable" || signal?.aborted === true)
+              throw error;
+            const millis = backOff.next(error.retryAfterMillis);
+            if (performance.now() + millis > until) throw error;
+            onRetry(error.message, millis);
+            spent.pausedMillis += millis;
+            await pause(millis);
+          }
         }
-      }
-    },
-    ask<Data>(path: string, form: Readonly<Record<string, string>>) {
-      const headers = { ...JSON_ANSWER, "content-type": "application/x-www-form-urlencoded" };
-      return client.send({ path, headers, body: new URLSearchParams(form).toString() }, dataOf<Data>);
-    },
-    get<Data>(path: string, parameters: Readonly<Record<string, string>>) {
-      return client.send(
-        { path: `${path}?${new URLSearchParams(parameters).toString()}`, headers: JSON_ANSWER },
-        dataOf<Data>,
-      );
-    },
-    async close() {
-      await dispatcher.close();
-    },
-  };
-  return client;
+      },
+      ask<Data>(path: string, form: Readonly<Record<string, string>>) {
+        const headers = { ...JSON_ANSWER, "content-type": "application/x-www-form-urlencoded" };
+        return client.send({ path, headers, body: new URLSearchParams(form).toString() }, (answer) =>
+          dataOf<Data>(answer, mostBytes),
+        );
+      },
+      get<Data>(path: string, parameters: Readonly<Record<string, string>>) {
+        return client.send(
+          { path: `${path}?${new URLSearchParams(parameters).toString()}`, headers: JSON_ANSWER },
+          (answer) => dataOf<Data>(answer, mostBytes),
+        );
+      },
+      async close() {
+        await dispatcher.close();
+      },
+    };
+    return client;
+  }
+  return clientWithin(undefined);
 }
 
 const JSON_ANSWER = { accept: "application/json" };
 
-async function dataOf<Data>({ body }: Dispatcher.ResponseData): Promise<Data> {
-  const text = await body.text();
+/** Returns the data of an answer in JSON. Prometheus' data is a mapping or a list. */
+async function dataOf<Data>({ body }: Dispatcher.ResponseData, mostBytes: number): Promise<Data> {
+  const text = await textOf(body, mostBytes);
   let answer: { readonly data?: Data } | null;
   try {
     answer = JSON.parse(text) as typeof answer;
   } catch (error) {
     throw new SourceError("broken", `an answer is not JSON: ${text.slice(0, LONGEST_TEXT)}`, { cause: error });
   }
-  if (answer?.data === undefined)
+  if (typeof answer?.data !== "object" || answer.data === null)
     throw new SourceError("broken", `an answer has no data: ${text.slice(0, LONGEST_TEXT)}`);
   return answer.data;
 }
 
+/** Returns the text of a body. Fails with a {@link SourceError} `limit` if it has more bytes. */
+async function textOf(body: Dispatcher.ResponseData["body"], mostBytes: number): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > mostBytes) throw new SourceError("limit", `an answer has more than ${mostBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** The most bytes of an answer with an error. Only its sentence is used. */
+const MOST_ERROR_BYTES = 1_000_000;
+
 async function failureOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<SourceError> {
-  const text = await body.text();
+  const text = await textOf(body, MOST_ERROR_BYTES);
   const sentence = errorIn(text).slice(0, LONGEST_TEXT);
   const after = Number(headers["retry-after"]);
   return new SourceError(kindOf(statusCode, sentence), `HTTP ${statusCode}: ${sentence}`, {

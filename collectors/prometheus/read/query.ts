@@ -1,6 +1,7 @@
 import { parseValue } from "../../exporters/exposition/value.ts";
 import type { Series } from "../target-series.ts";
 import type { PrometheusClient } from "./client.ts";
+import { SourceError } from "./source-error.ts";
 import type { ReadSamples, Span } from "./source.ts";
 import type { Matcher } from "./wire.ts";
 
@@ -16,6 +17,11 @@ export function selectorOf(matchers: readonly Matcher[]): string {
   return `{${matchers.map(({ label, is, value }) => `${label}${is}${JSON.stringify(value)}`).join(",")}}`;
 }
 
+/** Returns whether a value of an answer is a list. */
+export function isList(value: unknown): boolean {
+  return Array.isArray(value);
+}
+
 /** Returns the result of an expression at a time. Fails with a `SourceError`. */
 export async function query(
   client: PrometheusClient,
@@ -23,7 +29,7 @@ export async function query(
   atMillis: number,
 ): Promise<readonly QueriedSeries[]> {
   const form = { query: expression, time: String(atMillis / 1000) };
-  return (await client.ask<{ readonly result: readonly QueriedSeries[] }>("/api/v1/query", form)).result;
+  return resultOf(await client.ask("/api/v1/query", form));
 }
 
 /** Returns the result of an expression at each step of a span. Fails with a `SourceError`. */
@@ -35,7 +41,13 @@ export async function queryRange(
 ): Promise<readonly QueriedSeries[]> {
   const [start, end, step] = [fromMillis, untilMillis, stepMillis].map((millis) => String(millis / 1000));
   const form = { query: expression, start: start!, end: end!, step: step! };
-  return (await client.ask<{ readonly result: readonly QueriedSeries[] }>("/api/v1/query_range", form)).result;
+  return resultOf(await client.ask("/api/v1/query_range", form));
+}
+
+function resultOf({ result }: { readonly result?: readonly QueriedSeries[] }): readonly QueriedSeries[] {
+  if (result === undefined || !isList(result))
+    throw new SourceError("broken", "the data of an answer has no list of results");
+  return result;
 }
 
 /** The coarser samples of Thanos, which are tried if a time has no raw ones. */
@@ -52,10 +64,7 @@ export const readByQuery: ReadSamples = async (client, matchers, span, known, on
     time: String((untilMillis - 1) / 1000),
   };
   for (const resolution of RESOLUTIONS) {
-    const { result } = await client.ask<{ readonly result: readonly QueriedSeries[] }>("/api/v1/query", {
-      ...form,
-      max_source_resolution: resolution,
-    });
+    const result = resultOf(await client.ask("/api/v1/query", { ...form, max_source_resolution: resolution }));
     for (const { metric, values = [] } of result) {
       onSeries(known(JSON.stringify(metric), () => seriesOf(metric)))({
         times: Float64Array.from(values, ([seconds]) => Math.round(seconds * 1000)),

@@ -2,7 +2,7 @@ import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 import type { CollectiveHour } from "../../../domain/training/collectives.ts";
 import type { Run } from "../../../domain/training/identity.ts";
 import { queryRange, type QueriedSeries } from "../read/query.ts";
-import { isOneOf, selectorFor, valueOf, type Asked } from "./server.ts";
+import { isOneOf, selectorFor, valueOf, type TrainingServer } from "./server.ts";
 
 /** The label of NCCL Inspector with the name of the host: in a container, the pod's. A target can have another node. */
 const HOST = ["exported_node", "node"] as const;
@@ -20,7 +20,7 @@ const KIND = ["gpu", "collective", "p2p_operation", "message_size", "n_nodes", "
 
 /** Reads the hourly means of the collectives of a run. */
 export async function collectiveHours(
-  asked: Asked,
+  asked: TrainingServer,
   run: Run,
   { from, until }: { readonly from: number; readonly until: number },
 ): Promise<readonly CollectiveHour[]> {
@@ -40,7 +40,7 @@ export async function collectiveHours(
         );
         const selector = selectorFor(asked, run, name, [isOneOf(label, hosts), ...others]);
         const means = `avg by (${[label, ...KIND].join(", ")}) (avg_over_time(${selector}[1h]))`;
-        for (const { metric, values = [] } of await queryRange(asked.client(), means, span, HOUR_MILLIS))
+        for (const { metric, values = [] } of await queryRange(asked.client, means, span, HOUR_MILLIS))
           for (const [seconds, text] of values) {
             const one = hourOfCollective(metric, metric[label]!, run, seconds * 1000 - HOUR_MILLIS);
             const value = Number(text);

@@ -3,10 +3,19 @@ import type { Run } from "../../../domain/training/identity.ts";
 import type { TrainingMetrics } from "../../../domain/training/metrics.ts";
 import type { ProgressPoint } from "../../../domain/training/progress.ts";
 import { query, selectorOf } from "../read/query.ts";
-import { SourceError } from "../read/source-error.ts";
+import { SourceError, type SourceErrorKind } from "../read/source-error.ts";
 import { BANDWIDTHS, collectiveHours } from "./collectives.ts";
 import { progressOf, reportingPods } from "./progress.ts";
-import { asking, isOneOf, type Asked, type TrainingServer } from "./server.ts";
+import { asking, isOneOf, type TrainingServer } from "./server.ts";
+
+/** The reasons in reports, by the kind of the failure. */
+const REASONS: Readonly<Record<SourceErrorKind, string>> = {
+  unavailable: "Prometheus did not answer in time",
+  refused: "Prometheus refused the credentials or its certificate was refused",
+  limit: "the answer of Prometheus is too large",
+  unsupported: "Prometheus does not have the needed API",
+  broken: "the answer of Prometheus cannot be read",
+};
 
 /** Reads the metrics of trainings from servers with Prometheus' API. The first one with the cluster of a run counts. */
 export function createTrainingMetrics(servers: readonly TrainingServer[], logger: Logger): TrainingMetrics {
@@ -16,14 +25,14 @@ export function createTrainingMetrics(servers: readonly TrainingServer[], logger
   /** Returns the value of a reading, or the reason why there is none. */
   async function tried<Value>(
     server: TrainingServer,
-    read: (asked: Asked) => Promise<Value>,
+    read: (asked: TrainingServer) => Promise<Value>,
   ): Promise<{ readonly value: Value } | { readonly failure: string }> {
     try {
       return { value: await read(asking(server)) };
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
       logger.warn({ err: error }, "the metrics of trainings cannot be read");
-      return { failure: error.message };
+      // Viewers read the reason. The address and the sentence of the server are in the log alone.
+      return { failure: REASONS[error instanceof SourceError ? error.kind : "broken"] };
     }
   }
 

@@ -3,8 +3,9 @@ import { DAY_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { Run } from "../../../domain/training/identity.ts";
 import type { ProgressPoint } from "../../../domain/training/progress.ts";
 import type { RunPod } from "../../../domain/training/run-pod.ts";
-import { query, selectorOf, type QueriedSeries } from "../read/query.ts";
-import { isOneOf, labelOf, selectorFor, valueOf, type Asked, type Labels } from "./server.ts";
+import { isList, query, selectorOf, type QueriedSeries } from "../read/query.ts";
+import { SourceError } from "../read/source-error.ts";
+import { isOneOf, labelOf, selectorFor, valueOf, type Labels, type TrainingServer } from "./server.ts";
 
 /**
  * The labels of a pod: its own beside those of a target, those of a scraped target, and those of a resource of OpenTelemetry whose attributes
@@ -23,7 +24,7 @@ export interface ReportingPod extends RunPod {
 
 /** Returns the pods of runs that report progress, of each time at most {@link MOST_PODS}. */
 export async function reportingPods(
-  asked: Asked,
+  asked: TrainingServer,
   runs: readonly Run[],
   now: number,
 ): Promise<ReadonlyMap<Run, readonly ReportingPod[]>> {
@@ -38,7 +39,8 @@ export async function reportingPods(
     start: String(Math.min(...runs.map(({ begun }) => begun)) / 1000),
     end: String(now / 1000),
   };
-  const found = await asked.client().get<readonly Labels[]>("/api/v1/series", form);
+  const found = await asked.client.get<readonly Labels[]>("/api/v1/series", form);
+  if (!isList(found)) throw new SourceError("broken", "the data of an answer is no list of series");
   const labels = new Map(
     found.map((each) => [
       podKey(
@@ -69,7 +71,7 @@ function podKey(...names: readonly string[]): string {
 
 /** Reads the reports of some pods of a run, day by day. */
 export async function progressOf(
-  asked: Asked,
+  asked: TrainingServer,
   run: Run,
   pods: readonly ReportingPod[],
   now: number,
@@ -82,8 +84,11 @@ export async function progressOf(
     const span = { from, until: Math.min(from + DAY_MILLIS, until) };
     const ofDay = pods.filter(({ created, end }) => created < span.until && (end?.at ?? Infinity) >= from);
     if (ofDay.length === 0) continue;
-    for (const { pod, at, value } of await podSamples(asked, run, asked.step, ofDay, span))
+    for (const { pod, at, value: given } of await podSamples(asked, run, asked.step, ofDay, span)) {
+      const value = Math.floor(given);
+      if (!Number.isSafeInteger(value) || value < 0) continue;
       if (steps.isNew(pod, at, value)) points.push({ at, source: "metric", pod, step: value });
+    }
     const complete = await podSamples(asked, run, asked.checkpoint, ofDay, span);
     if (complete.length === 0) continue;
     const seconds = await podSamples(asked, run, asked.checkpointSeconds, ofDay, span);
@@ -125,7 +130,7 @@ interface Sample {
  * of a pod, such as those of its ranks, the first one by its labels counts.
  */
 async function podSamples(
-  asked: Asked,
+  asked: TrainingServer,
   run: Run,
   name: string,
   pods: readonly ReportingPod[],
@@ -139,7 +144,7 @@ async function podSamples(
         ofLabel.map((pod) => pod.name),
       ),
     ]);
-    const found = await query(asked.client(), `${selector}[${until - from}ms]`, until - 1);
+    const found = await query(asked.client, `${selector}[${until - from}ms]`, until - 1);
     const own = found.filter(({ metric }) => valueOf(metric, NAMESPACE) === run.namespace);
     for (const [podName, ofPod] of groupedBy(own, ({ metric }) => metric[label] ?? "")) {
       const [{ values = [] }] = ofPod.toSorted((a, b) => order(textOf(a), textOf(b))) as [QueriedSeries];

@@ -1,7 +1,6 @@
 import type { Run } from "../../../domain/training/identity.ts";
 import type { PrometheusClient } from "../read/client.ts";
 import { selectorOf } from "../read/query.ts";
-import { SourceError } from "../read/source-error.ts";
 import type { Matcher } from "../read/wire.ts";
 
 /** A Prometheus with series of trainings, and their names. */
@@ -21,30 +20,17 @@ export interface TrainingServer {
 /** The labels of a series, by name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** The time after which a reading asks nothing more. */
+/** The time after which a reading ends. */
 const READING_MILLIS = 30_000;
 
-/** A reading of a server: after {@link READING_MILLIS} `client` fails with a `SourceError`. */
-export interface Asked extends Omit<TrainingServer, "client"> {
-  readonly client: () => PrometheusClient;
-}
-
-/** Begins a reading of a server. */
-export function asking({ client, ...server }: TrainingServer): Asked {
-  const until = performance.now() + READING_MILLIS;
-  return {
-    ...server,
-    client() {
-      if (performance.now() > until)
-        throw new SourceError("unavailable", `the metrics were not read within ${READING_MILLIS / 1000} s`);
-      return client;
-    },
-  };
+/** Begins a reading of a server. After 30 s its requests fail with a `SourceError`. */
+export function asking({ client, ...server }: TrainingServer): TrainingServer {
+  return { ...server, client: client.within(AbortSignal.timeout(READING_MILLIS)) };
 }
 
 /** Returns the selector of a series of a run's cluster. */
 export function selectorFor(
-  { clusterLabel }: Asked,
+  { clusterLabel }: TrainingServer,
   { cluster }: Run,
   name: string,
   matchers: readonly Matcher[],

@@ -65,6 +65,7 @@ export async function importInto(
     maxLoad: 1,
     patienceMillis,
     timeoutMillis: 30_000,
+    mostBytes: 1e8,
     onRetry: () => {},
   });
   const config = withDemoLedger(parseConfig("", { source: "the default", folder: ".", env: {} }));

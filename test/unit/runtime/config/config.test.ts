@@ -71,6 +71,13 @@ describe("durations and sizes", () => {
     "collector: { jobs: [{ name: a, targets: ['http://u:with/slash-hunter2@host:port'] }] }",
     "collector: { jobs: [{ name: a, http: [{ url: 'htp://u:with blank hunter2@host' }] }] }",
     "collector: { jobs: [{ name: a, http: [{ url: 'htp://hunter2@host' }] }] }",
+    "training: { prometheus: [{ url: 'http://p:9090', basic: hunter2 }] }",
+    "training: { prometheus: [{ url: 'http://u:hunter2@p:9090' }] }",
+    "training: { prometheus: [{ url: 'http://p', ca: \"-----BEGIN KEY-----\\nhunter2\" }] }",
+    "training: { prometheus: [{ url: 'http://p', bearerToken: { file: \"-----BEGIN KEY-----\\nhunter2\" } }] }",
+    "collector: { remoteWrite: { listen: '127.0.0.1:9', basic: 'u:hunter2' } }",
+    "collector: { remoteWrite: hunter2 }",
+    "server: { signIn: hunter2 }",
   ])("prints no secret of %j in its errors", (text) => {
     const described = problemsOf(text.replace("kafka: hunter2", "kafka: [hunter2]"), { SECRET: "hunter2" });
     expect(described.length).toBeGreaterThan(0);
@@ -179,7 +186,7 @@ describe("the configuration", () => {
           key: "collector.jobs[0].http[0].url",
           line: 7,
           value: "not a url",
-          allowed: "an http:// or https:// address",
+          allowed: "an http:// or https:// address without a user name and a password",
         },
         { key: "bus.kind", line: 8, value: "rabbit", allowed: "one of: embedded, kafka" },
         {
@@ -197,10 +204,10 @@ describe("the configuration", () => {
 
   it("reports an unknown key and the required kind of a value in a sentence", () => {
     expect(problemsOf("colector: { jobs: [] }\nserver: hello\n").map(describeProblem)).toEqual([
-      '  server (line 2): "hello" is not a mapping',
+      "  server (line 2): a text is not a mapping",
       "  colector (line 1): no such key; see the annotated example",
     ]);
-    expect(problemsOf('"hello"').map(describeProblem)).toEqual(['  (the whole file): "hello" is not a mapping']);
+    expect(problemsOf('"hello"').map(describeProblem)).toEqual(["  (the whole file): a text is not a mapping"]);
   });
 
   it("reports problems between keys together with those of single keys", () => {
