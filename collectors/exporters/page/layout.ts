@@ -27,6 +27,8 @@ export interface CutPage {
 
 const MOST_NUMBERS = 65_535;
 const NUMBERS_OF_STEP = 1024;
+/** The bytes of a page that are cut in one step. A page with long labels has few numbers. */
+const BYTES_OF_STEP = 1_000_000;
 const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -41,8 +43,12 @@ export function* cutPage(page: Buffer, samples: readonly ExpositionSample[]): St
   const blocks = new Uint16Array(samples.length);
   let from = 0;
   let textLength = 0;
+  let stepped = 0;
   for (const [i, sample] of samples.entries()) {
-    if (i % NUMBERS_OF_STEP === 0) yield;
+    if (i % NUMBERS_OF_STEP === 0 || from - stepped > BYTES_OF_STEP) {
+      stepped = from;
+      yield;
+    }
     if (sample.timestampMillis !== undefined || !PLAIN_DECIMAL.test(sample.valueText)) return undefined;
     const block = page.toString("latin1", sample.nameEnd, sample.valueStart);
     let id = blockIds.get(block);

@@ -1,4 +1,5 @@
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
+import { RefusedWrite } from "./refused-write.ts";
 import type { SeriesPlace } from "./series-place.ts";
 
 /** The reason why samples were not used. */
@@ -16,6 +17,8 @@ export type SampleDrop =
  * numbers between calls would be objects on the heap, one for each sample.
  */
 export interface Batch {
+  /** The number of series of the request, also of those that are not kept. */
+  series: number;
   /** The number of kept samples. */
   size: number;
   /** The number of all samples. */
@@ -34,6 +37,7 @@ const FIRST_ROOM = 4096;
 /** Creates an empty batch. */
 export function createBatch(): Batch {
   return {
+    series: 0,
     size: 0,
     samples: 0,
     places: [],
@@ -46,10 +50,20 @@ export function createBatch(): Batch {
 
 /** Removes all samples. */
 export function clearBatch(batch: Batch): void {
+  batch.series = 0;
   batch.size = 0;
   batch.samples = 0;
   batch.families = [];
   batch.dropped = {};
+}
+
+/** The most series of a request. Senders put at most some 10,000 samples into a request by default. */
+const MOST_SERIES = 50_000;
+
+/** Counts a series of the request. Throws a {@link RefusedWrite} 413 if there are too many, because new series take time that others wait. */
+export function countSeries(batch: Batch): void {
+  batch.series += 1;
+  if (batch.series > MOST_SERIES) throw new RefusedWrite(413, `the body has more than ${MOST_SERIES} series`);
 }
 
 /** Makes room for one more sample. */

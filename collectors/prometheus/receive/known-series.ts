@@ -27,10 +27,16 @@ export interface KnownSeriesTable {
 const BLOCK_BYTES = 256 * 1024;
 /** The memory of a series beside its bytes: the entry, its place and its part of the map. */
 const ENTRY_BYTES = 250;
+/**
+ * The most series of one hash that are compared one by one. More of them have been chosen by somebody who knows the hash, so they are found by
+ * their text, whose hash in V8 has a secret.
+ */
+const MOST_CHAINED = 8;
 
 /** Creates an empty table. */
 export function createKnownSeriesTable(): KnownSeriesTable {
   const heads = new Map<number, KnownSeries>();
+  const crowded = new Map<string, KnownSeries>();
   let block = Buffer.alloc(0);
   let blockView = new DataView(block.buffer, 0, 0);
   let used = 0;
@@ -46,7 +52,7 @@ export function createKnownSeriesTable(): KnownSeriesTable {
     find(view, start, end) {
       for (let known = heads.get(hashOf(view, start, end)); known !== undefined; known = known.chained)
         if (known.length === end - start && hasBytes(known, view, start)) return known;
-      return undefined;
+      return crowded.size === 0 ? undefined : crowded.get(textOf(view, start, end));
     },
     add(view, start, end, place, nowMillis) {
       const length = end - start;
@@ -64,15 +70,27 @@ export function createKnownSeriesTable(): KnownSeriesTable {
         place,
         next: undefined,
         seenMillis: nowMillis,
-        chained: heads.get(hash),
+        chained: undefined,
       };
-      heads.set(hash, known);
+      const head = heads.get(hash);
+      if (isFull(head)) crowded.set(textOf(view, start, end), known);
+      else {
+        known.chained = head;
+        heads.set(hash, known);
+      }
       used += length;
       size += 1;
       bytes += length + ENTRY_BYTES;
       return known;
     },
     forget(sinceMillis) {
+      for (const [text, known] of crowded) {
+        if (known.next !== undefined && known.next.seenMillis < sinceMillis) known.next = undefined;
+        if (known.seenMillis >= sinceMillis) continue;
+        crowded.delete(text);
+        size -= 1;
+        bytes -= known.length + ENTRY_BYTES;
+      }
       for (const [hash, head] of heads) {
         const kept: KnownSeries[] = [];
         for (let known: KnownSeries | undefined = head; known !== undefined; known = known.chained)
@@ -91,6 +109,16 @@ export function createKnownSeriesTable(): KnownSeriesTable {
       }
     },
   };
+}
+
+function isFull(head: KnownSeries | undefined): boolean {
+  let count = 0;
+  for (let known = head; known !== undefined; known = known.chained) count += 1;
+  return count >= MOST_CHAINED;
+}
+
+function textOf(view: DataView, start: number, end: number): string {
+  return Buffer.from(view.buffer, view.byteOffset + start, end - start).toString("latin1");
 }
 
 /** Returns whether the bytes at a position are the labels of a series. The caller has compared the lengths. */

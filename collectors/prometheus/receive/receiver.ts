@@ -156,6 +156,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     try {
       decoders[version](content, batch, arrivedMillis);
     } catch (cause) {
+      if (cause instanceof RefusedWrite) throw cause;
       throw new RefusedWrite(400, "the body cannot be decoded", { cause });
     }
   }

@@ -1,5 +1,5 @@
 import protobuf from "protobufjs/minimal.js";
-import { addFamilyTo, dropFrom, type Batch, type SampleDrop } from "./batch.ts";
+import { type Batch, type SampleDrop, addFamilyTo, countSeries, dropFrom } from "./batch.ts";
 import { hasBytes, type KnownSeries, type KnownSeriesTable } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { Roles, SeriesRole } from "./roles.ts";
@@ -62,6 +62,7 @@ export function createWriteV1({ table, roles, place, limits, aheadMillis }: Deco
     target: SampleTarget,
     nowMillis: number,
   ): void {
+    countSeries(target.batch);
     const start = reader.pos;
     let known = previous?.next;
     // The bytes of a label cannot begin like a sample, so that the labels end where the series is expected to have its samples.

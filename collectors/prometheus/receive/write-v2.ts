@@ -1,5 +1,5 @@
 import protobuf from "protobufjs/minimal.js";
-import { addFamilyTo, dropFrom, type Batch } from "./batch.ts";
+import { type Batch, addFamilyTo, countSeries, dropFrom } from "./batch.ts";
 import { hasBytes, type KnownSeries } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { SeriesRole } from "./roles.ts";
@@ -40,6 +40,7 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
         skipField(reader, tag);
         continue;
       }
+      countSeries(batch);
       const end = endOf(reader, reader.len);
       const count = readRefs(reader, body, end);
       const nameRef = nameOf(count);

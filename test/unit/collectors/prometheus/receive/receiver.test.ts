@@ -328,6 +328,17 @@ describe("limits", () => {
     expect(world.dropped).toEqual({ labels: 2 });
   });
 
+  test.each([1, 2] as const)("a request of %i.0 with too many series is refused", async (version) => {
+    const world = await started({ version });
+    const series = Array.from({ length: 50_001 }, (_, index) => ({
+      labels: { __name__: "x", index: String(index) },
+      samples: [[T0, 1]] as const,
+    }));
+    await expect(world.send(series)).rejects.toMatchObject({ status: 413, retriable: false });
+    await world.send(series.slice(1));
+    expect(world.dropped).toEqual({ "other-series": 50_000 });
+  });
+
   test("samples of the future are left out", async () => {
     const world = await started();
     await world.send(pushedPage({ atMillis: T0 + 3_600_000 }));
