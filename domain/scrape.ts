@@ -29,6 +29,7 @@ export type LineDrop =
   | "not-a-gpu"
   | "no-device"
   | "no-host"
+  | "gateway-namespace"
   | "email-tenant"
   | "reserved-tenant"
   | "model-limit"

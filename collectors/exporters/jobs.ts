@@ -31,7 +31,12 @@ export function createJobs({ collector }: Config): ScrapeJob[] {
           ? { kind: "gpus" }
           : {
               kind: "serving",
-              tenants: { labels: job.tenant, allowEmails: job.allowEmails, most: collector.tenantLimit },
+              tenants: {
+                labels: job.tenant,
+                gateways: gatewaysOf(job),
+                allowEmails: job.allowEmails,
+                most: collector.tenantLimit,
+              },
             },
       intervalMillis: job.interval ?? collector.interval,
       timeoutMillis: job.timeout ?? collector.timeout,
@@ -43,6 +48,15 @@ export function createJobs({ collector }: Config): ScrapeJob[] {
       discoveries: discoveriesOf(job, credentials).map((discovery) => withLabels(discovery, job.labels)),
     };
   });
+}
+
+/** Returns the namespaces whose pods may be gateways: by default those of the job, and none if it reads pods of any namespace. */
+function gatewaysOf({ kubernetes }: JobConfig): readonly string[] {
+  if (kubernetes === undefined) return [];
+  const { gateways, namespaces = [], exporters = [] } = kubernetes;
+  if (gateways !== undefined) return gateways;
+  const named = [...namespaces, ...exporters.flatMap((selector) => selector.namespaces ?? [])];
+  return named.includes("*") ? [] : named;
 }
 
 /** The defaults of each kind of pages. Engines run in the namespaces of their owners, so their job has the namespaces itself. */

@@ -82,7 +82,7 @@ export function servingPages(
   const empty = encodeServingStable(origin, EMPTY_SERVING_SHAPE);
   const key = servingKey(origin);
   // A job of exporters can have the same address.
-  const source = { key: `serving ${url}`, origin, tenants: createTenants(rules) };
+  const source = { key: `serving ${url}`, origin, tenants: createTenants(rules, pod && labels["namespace"]) };
   return {
     topic: SERVING_TOPIC,
     schemaVersion: SERVING_SCHEMA_VERSION,

@@ -103,6 +103,11 @@ export const job = (sources: ConfigSources) =>
             .describe(
               "The namespaces of the pods. Pods with their labels in other namespaces are refused. Default: the namespaces of the usual charts and operators of exporters. Required with reads: serving.",
             ),
+          gateways: list(text("a namespace, or * for any"))
+            .optional()
+            .describe(
+              "With reads: serving, the namespaces whose pods may be gateways, which name the tenants of models. Default: the namespaces of the pods, or none if these are any.",
+            ),
           exporters: list(
             z.strictObject({
               labels: text("a label selector"),
@@ -178,6 +183,8 @@ export function checkJobs({ collector: { jobs, interval, timeout } }: WithJobs, 
       );
     if (each.reads === "gpus" && each.tenant !== undefined)
       complain("tenant", "no labels of tenants, because only gateways have tenants: reads: serving");
+    if (each.reads === "gpus" && each.kubernetes?.gateways !== undefined)
+      complain("kubernetes", "no namespaces of gateways, because only gateways have tenants: reads: serving");
     const hasCredentials = Object.values(each.credentials).some((way) => way !== undefined);
     if (hasCredentials && [namespaces, ...exporters.map((selector) => selector.namespaces ?? [])].flat().includes("*"))
       complain("kubernetes", "names of namespaces without *, because the job has credentials that any pod could read");

@@ -131,6 +131,7 @@ function* programOf(families: ReadonlyMap<string, FamilyMeta>): Steps<string> {
 }
 
 const WHY_CHANGED = {
+  "gateway-namespace": "the pod is in no namespace of gateways of its job: the value counts without a tenant",
   "email-tenant": "the label of the tenant looks like an e-mail address: the value counts without a tenant",
   "reserved-tenant": "the tenant has a name that bills reserve: the value counts without a tenant",
   "model-limit": "the page has more models than the limit: the value counts for the model `other`",

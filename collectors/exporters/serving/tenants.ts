@@ -6,6 +6,11 @@ import { firstValue, type Labels, type ServingDialect } from "../../../domain/se
 export interface TenantRules {
   /** The labels with the tenant, instead of the labels of the gateway's dialect. The first one with a value counts. */
   readonly labels?: readonly string[] | undefined;
+  /**
+   * The namespaces whose discovered pods may be gateways, `*` for any. Pages of other pods have no tenants: a user who may create a pod there could
+   * name the tenants of any model of the cluster. Targets of other discoveries may always be gateways.
+   */
+  readonly gateways: readonly string[];
   /** Accepts tenants that look like e-mail addresses. */
   readonly allowEmails: boolean;
   /** The most tenants of one page. */
@@ -13,12 +18,12 @@ export interface TenantRules {
 }
 
 /** The rules of the service, unless the configuration sets others. */
-export const TENANT_RULES: TenantRules = { allowEmails: false, most: 10_000 };
+export const TENANT_RULES: TenantRules = { gateways: ["*"], allowEmails: false, most: 10_000 };
 
 /** The tenant of a series, and the reason if the text of its label is not the tenant. */
 export interface ReadTenant {
   readonly tenant?: string;
-  readonly changed?: "email-tenant" | "reserved-tenant" | "tenant-limit";
+  readonly changed?: "gateway-namespace" | "email-tenant" | "reserved-tenant" | "tenant-limit";
 }
 
 /** Reads the tenants of one target. */
@@ -36,14 +41,19 @@ const BEYOND: ReadTenant = { tenant: OTHER_TENANTS, changed: "tenant-limit" };
 /**
  * Creates a reader of the tenants of one target. It reads no label outside of the rules. The first tenants up to the limit stay, also while
  * they are not on the page: if another one took their place, the sums of all others would jump. Tenants beyond the limit, and those with a
- * longer name than 256 characters, are one tenant. A tenant with a reserved name has none.
+ * longer name than 256 characters, are one tenant. A tenant with a reserved name has none. `namespace` is that of a discovered pod.
  */
-export function createTenants({ labels: ofJob, allowEmails, most }: TenantRules): Tenants {
+export function createTenants(
+  { labels: ofJob, gateways, allowEmails, most }: TenantRules,
+  namespace?: string,
+): Tenants {
   // Digests instead of texts, so that tenants that have gone take little memory.
   const kept = new Set<number>();
+  const mayBeGateway = namespace === undefined || gateways.includes("*") || gateways.includes(namespace);
   return ({ tenant: ofDialect = [], kind, noValue }, labels) => {
     const tenant = kind === "gateway" ? firstValue(labels, ofJob ?? ofDialect, noValue) : undefined;
     if (tenant === undefined) return NONE;
+    if (!mayBeGateway) return { changed: "gateway-namespace" };
     if (!allowEmails && EMAIL.test(tenant)) return { changed: "email-tenant" };
     if (RESERVED.has(tenant)) return { changed: "reserved-tenant" };
     if (tenant.length > LONGEST) return BEYOND;

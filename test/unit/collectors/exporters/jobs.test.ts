@@ -53,8 +53,19 @@ describe("the jobs of a configuration", () => {
     expect(gpus!.reads).toEqual({ kind: "gpus" });
     expect(serving!.reads).toEqual({
       kind: "serving",
-      tenants: { labels: ["customer"], allowEmails: true, most: 5 },
+      tenants: { labels: ["customer"], gateways: [], allowEmails: true, most: 5 },
     });
+  });
+
+  it.each([
+    ["namespaces: [chat, llm]", ["chat", "llm"]],
+    ["namespaces: ['*']", []],
+    ["namespaces: ['*'], gateways: [llm]", ["llm"]],
+    ["namespaces: [chat], exporters: [{ labels: app=g, namespaces: [llm] }]", ["chat", "llm"]],
+    ["namespaces: [chat], exporters: [{ labels: app=g, namespaces: ['*'] }]", []],
+  ])("believe the gateways of named namespaces alone: %s", (kubernetes, gateways) => {
+    const [job] = jobsOf(`collector: { jobs: [{ name: a, reads: serving, kubernetes: { ${kubernetes} } }] }`);
+    expect(job!.reads).toMatchObject({ tenants: { gateways } });
   });
 
   it("have a discovery for each kind of target", () => {

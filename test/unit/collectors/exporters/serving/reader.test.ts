@@ -211,6 +211,31 @@ describe("the tenants of a gateway's page", () => {
     },
   );
 
+  it.each([
+    ["evil", ["llm"], undefined, { "gateway-namespace": 1 }],
+    ["llm", ["llm"], "t", {}],
+    ["evil", ["*"], "t", {}],
+    [undefined, [], "t", {}],
+  ] as const)("of a pod in namespace %s with gateways in %s: %s", (namespace, gateways, tenant, dropped) => {
+    const source = { ...sourceOf(), tenants: createTenants({ ...TENANT_RULES, gateways }, namespace) };
+    const scrape = scrapeOf(readerOf().read(source, Buffer.from(line('team="t"', 5)), true));
+    expect(scrape.shape.series.map((series) => series.tenant)).toEqual([tenant]);
+    expect(scrape.dropped).toEqual(dropped);
+  });
+
+  it.each(["unattributed", "other"])("with a name that bills reserve have none: %s", (name) => {
+    expect(rowsOf(read(line(`team="${name}"`, 5)))).toEqual({ "m/": { generation_tokens: 5 } });
+    expect(read(line(`team="${name}"`, 5)).dropped).toEqual({ "reserved-tenant": 1 });
+  });
+
+  it("with a very long name, and texts that a slow expression would search for long, are read at once", () => {
+    const page = Array.from({ length: 128 }, (_, index) => line(`team="${"a".repeat(4_000)}${index}"`, 1)).join("");
+    const begun = process.cpuUsage();
+    expect(rowsOf(read(page))).toEqual({ "m/other": { generation_tokens: 128 } });
+    // The former expression took 5 s for this page.
+    expect(process.cpuUsage(begun).user).toBeLessThan(1_500_000);
+  });
+
   it("beyond the limit are added into one, and the kept ones stay when tenants come and go", () => {
     const reader = readerOf();
     const source = sourceOf({ most: 3 });
