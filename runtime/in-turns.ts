@@ -25,19 +25,3 @@ export function slicesOf<Item>(items: readonly Item[], size: number): readonly (
     items.slice(index * size, (index + 1) * size),
   );
 }
-
-/** Yields the result of `make` for each item, in order. While the caller handles one result, the next is being made. */
-export async function* oneAhead<Item, Made>(
-  items: readonly Item[],
-  make: (item: Item) => Promise<Made>,
-): AsyncGenerator<Made> {
-  let next: Promise<Made> | undefined;
-  for (const [index, item] of items.entries()) {
-    const current = await (next ?? make(item));
-    const following = items[index + 1];
-    next = following === undefined ? undefined : make(following);
-    // If the caller stops early, a failure of the unused result is ignored.
-    next?.catch(() => {});
-    yield current;
-  }
-}

@@ -1,5 +1,5 @@
 import { halfEvenOfNumbers, halfEvenQuotient, LARGEST_SAFE } from "./integer.ts";
-import { compare, divide, multiply, ONE, rational, subtract, type Rational } from "./rational.ts";
+import { compare, divide, multiply, ONE, rational, type Rational } from "./rational.ts";
 import { difference, LAST_UNITS_IN_ONE, lastUnits, roundToLastUnit, type Amount, type Quantity } from "./units.ts";
 
 const MILLIS_IN_HOUR = 3_600_000n;
@@ -69,16 +69,6 @@ const wholeGpuHours = steadyAccruals<"gpu-hour">(ONE);
 /** Creates an accrual of the GPU-hours of a GPU, or of a part of one, since it appeared: `part` per hour. */
 export function gpuHoursSince(appearedAt: number, part: Rational): Accrual<"gpu-hour"> {
   return compare(part, ONE) === 0 ? wholeGpuHours(appearedAt) : steadyAccrual(part, appearedAt);
-}
-
-/**
- * Returns the accrual of the same cost from a later origin: C(t) − C(origin), exact. An accrual that is expensive to create (a foreign
- * currency with a rate for each day) is created once for all slots that its entry prices.
- */
-export function accrualSince<Of extends Quantity>(accrual: Accrual<Of>, originMillis: number): Accrual<Of> {
-  if (originMillis === accrual.originMillis) return accrual;
-  const before = accrual.exactAt(originMillis);
-  return accrualOf(originMillis, (millis) => subtract(accrual.exactAt(millis), before));
 }
 
 function elapsedMillis(originMillis: number, millis: number): number {

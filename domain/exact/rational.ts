@@ -1,4 +1,4 @@
-import { decimalText, floorQuotient, gcd, halfEvenQuotient } from "./integer.ts";
+import { decimalText, gcd, halfEvenQuotient } from "./integer.ts";
 
 declare const inLowestTerms: unique symbol;
 
@@ -84,11 +84,6 @@ export function smaller(a: Rational, b: Rational): Rational {
 /** Returns the larger of two fractions. */
 export function larger(a: Rational, b: Rational): Rational {
   return smaller(a, b) === a ? b : a;
-}
-
-/** Returns the largest integer that is at most a. */
-export function floor(a: Rational): bigint {
-  return floorQuotient(a.num, a.den);
 }
 
 /** Rounds to the nearest integer, a half to the even one: the rounding R of the ledger's rules. */

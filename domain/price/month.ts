@@ -23,11 +23,6 @@ export function millisAt({ num, den }: Rational): number {
   return begin + Number(((num % den) * length + den - 1n) / den);
 }
 
-/** Returns the exact number of months between two times. */
-export function monthsBetween(fromMillis: number, untilMillis: number): Rational {
-  return subtract(monthsAt(untilMillis), monthsAt(fromMillis));
-}
-
 /** Creates an accrual of an amount per calendar month, spread evenly over the hours of each month, in the amount's currency. */
 export function monthlyAccrual(perMonth: Rational, originMillis: number): Accrual<"currency"> {
   const origin = monthsAt(originMillis);

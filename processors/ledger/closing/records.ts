@@ -93,15 +93,3 @@ export async function lastDryRun(store: StoreClient, period: BillingPeriod): Pro
   );
   return row === undefined ? undefined : (JSON.parse(row.document) as ClosingDocument);
 }
-
-/** Reads the closing of a period; undefined if the period is open. Fails with a `StoreError`. */
-export async function readClosing(store: StoreClient, period: BillingPeriod): Promise<ClosingDocument | undefined> {
-  const [row] = await store.query<{ document: string }>(
-    `SELECT document FROM closings
-     WHERE kind = 'close' AND billing_period = toDate({period:String})
-       AND (billing_period, close_id) IN (SELECT billing_period, close_id FROM closed_periods)
-     LIMIT 1`,
-    { period: dateText(period.from) },
-  );
-  return row === undefined ? undefined : (JSON.parse(row.document) as ClosingDocument);
-}

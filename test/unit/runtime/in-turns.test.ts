@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { inTurns, oneAhead, slicesOf } from "../../../runtime/in-turns.ts";
+import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
 
 describe("work in turns", () => {
   it("has at most the given number of items at once, begun in their order", async () => {
@@ -26,32 +26,6 @@ describe("work in turns", () => {
     });
     await expect(work).rejects.toThrow("no");
     expect(ended).toEqual([1]);
-  });
-});
-
-describe("work one item ahead", () => {
-  it("begins the next item while one is processed, and no further one", async () => {
-    const begun: number[] = [];
-    const made = oneAhead([1, 2, 3], async (item) => {
-      begun.push(item);
-      await setImmediate();
-      return item * 10;
-    });
-    expect(await made.next()).toEqual({ done: false, value: 10 });
-    expect(begun).toEqual([1, 2]);
-    const rest: number[] = [];
-    for await (const one of made) rest.push(one);
-    expect(rest).toEqual([20, 30]);
-    expect(begun).toEqual([1, 2, 3]);
-  });
-
-  it("reports a failure at its place in the order", async () => {
-    const made = oneAhead([1, 2], async (item) => {
-      if (item === 2) throw new Error("no");
-      return item;
-    });
-    expect(await made.next()).toMatchObject({ value: 1 });
-    await expect(made.next()).rejects.toThrow("no");
   });
 });
 
