@@ -25,7 +25,7 @@ export function stagesOf(scenario: Scenario): readonly Stage[] {
 }
 
 /** Returns the scenario with late data: pods and prices are added, nodes and namespaces are replaced. */
-export function withArrival(scenario: Scenario, { pods = [], nodes = [], prices, namespaces = {} }: Arrival): Scenario {
+function withArrival(scenario: Scenario, { pods = [], nodes = [], prices, namespaces = {} }: Arrival): Scenario {
   const arrived = new Set(nodes.map(({ name }) => name));
   return {
     ...scenario,

@@ -31,7 +31,7 @@ const GAPS_MILLIS = 120_000;
 const GAPS_EVERY_MILLIS = 10_000;
 
 /** Returns the folder of a collector's write-ahead log for remote write. It stays the same if the count of collectors changes. */
-export function remoteWriteFolder(data: string, { index }: Shard): string {
+function remoteWriteFolder(data: string, { index }: Shard): string {
   return join(data, `remote-write-${index}`);
 }
 

@@ -10,7 +10,7 @@ import { THERMAL_LIMITS, USUAL_SLOWDOWN_MARGIN } from "../thermal-limits.ts";
  * The metrics of activity. Any of them shows that a device is active: no exporter has all of them, and some stay at 0 while the device is
  * busy.
  */
-export const ACTIVITIES = ["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"] as const;
+const ACTIVITIES = ["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"] as const;
 /** The metrics of activity of which every exporter has one. The activity of a GPU or its pod is read from these. */
 export const USUAL_ACTIVITIES = ["gr_engine_active_ratio", "gpu_utilization_ratio"] as const;
 /** The bounds of remaining degrees by which nodes are counted. */

@@ -8,7 +8,7 @@ import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 /** The reasons for reduced clocks, by the bit of DCGM's field 112. */
 const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
 /** How long the profiling counters and the energy counter must not change. */
-export const STUCK_MILLIS = 15 * MINUTE_MILLIS;
+const STUCK_MILLIS = 15 * MINUTE_MILLIS;
 
 /** Returns the rules for reduced clocks. The reasons come and go, and alerts count them. */
 export function throttleRules(options: AlertOptions): readonly RecordingRule[] {

@@ -7,7 +7,7 @@ import { formatTable } from "../../reports/format/table.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "../../scenarios/bill.ts";
 
 /** The formats in which two bills are compared. */
-export const COMPARISON_FORMATS = ["table", "json", "csv"] as const;
+const COMPARISON_FORMATS = ["table", "json", "csv"] as const;
 
 /** The bill of a span, the bill that it would have been, and what the changes did. */
 export interface Compared {

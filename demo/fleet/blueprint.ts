@@ -50,7 +50,7 @@ const {
 const changing = [undefined, undefined, undefined, undefined];
 
 /** Ninety-six GPUs on nineteen nodes: every dialect, every kind of sharing, every trouble once, and a waste of each kind. */
-export const BLUEPRINTS: readonly Blueprint[] = [
+const BLUEPRINTS: readonly Blueprint[] = [
   blueprint(["h100", 8], h100, "dcgm-4.2", "training", { ...reserved, gang: "a", troubles: ["hot-gpu"] }),
   blueprint(["h100", 8], h100, "dcgm-4.4", "training", { ...reserved, gang: "a", troubles: ["gpu-falls-off"] }),
   blueprint(["h100", 8], h100, "dcgm-4.8.3", "training", {

@@ -13,7 +13,7 @@ import { createPastScrapes, type PastScrapes } from "./scrapes.ts";
 import { createPastServing } from "./serving.ts";
 
 /** The limit of GPUs of a fleet with history. A week of a larger fleet would take too long. */
-export const MOST_GPUS_WITH_HISTORY = 2000;
+const MOST_GPUS_WITH_HISTORY = 2000;
 
 /** The number of messages in one send. */
 const BATCH_MESSAGES = 128;

@@ -33,7 +33,7 @@ function isRanges(value: unknown): value is readonly Range[] {
 }
 
 /** Writes the record completely or not at all. */
-export async function writeRecord(path: string, record: HistoryRecord): Promise<void> {
+async function writeRecord(path: string, record: HistoryRecord): Promise<void> {
   const merged = { ...record, sent: mergeRanges(record.sent), live: mergeRanges(record.live) };
   const temporary = `${path}.new`;
   await writeFile(temporary, `${JSON.stringify(merged)}\n`, { flush: true, mode: 0o600 });

@@ -14,8 +14,7 @@ const MOST_REPEATS = 3;
 const MOST_BARS = 20;
 
 /** The form of a pattern, for error messages. */
-export const PATTERN_FORM =
-  "a name, a glob such as vision-*, or a regular expression between slashes, such as /nlp-.+/";
+const PATTERN_FORM = "a name, a glob such as vision-*, or a regular expression between slashes, such as /nlp-.+/";
 
 /**
  * Parses a name, a glob, or a regular expression between slashes that must match the whole name. Returns the allowed form if the text is

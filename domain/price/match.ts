@@ -63,7 +63,7 @@ export function canPrice(entry: PriceEntry, facts: PriceFacts): boolean {
 }
 
 /** Returns whether an entry holds at a time, milliseconds since the epoch. */
-export function holdsAt(entry: PriceEntry, millis: number): boolean {
+function holdsAt(entry: PriceEntry, millis: number): boolean {
   return beginsAt(entry) <= millis && millis < entry.untilMillis;
 }
 

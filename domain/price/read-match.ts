@@ -6,7 +6,7 @@ const TEXTS = ["cluster", "region", "zone", "instanceType", "pool", "model"] as 
 const CAPACITY_TYPES = ["on-demand", "spot", "reserved", "owned"] as const;
 
 /** The keys that an entry can match, as they are written. */
-export const MATCH_KEYS: readonly string[] = [...TEXTS, "capacityType", "nodeLabel"];
+const MATCH_KEYS: readonly string[] = [...TEXTS, "capacityType", "nodeLabel"];
 
 /**
  * Reads the match of an entry. A node label is written as a mapping (`nodeLabel: { rack: r7 }`) or as a Kubernetes selector (`nodeLabel:

@@ -20,7 +20,7 @@ import { readCurrency, readEntry, readTerm } from "./read-entry.ts";
 import { readMatch } from "./read-match.ts";
 
 /** The keys of a price book, in its own file or in the configuration. */
-export const BOOK_KEYS: readonly string[] = ["currency", "prices", "commitments", "fixed", "rates", "markup"];
+const BOOK_KEYS: readonly string[] = ["currency", "prices", "commitments", "fixed", "rates", "markup"];
 
 const STANDING_KEYS = ["name", "from", "until", "amount", "per", "scope", "quantity", "currency"];
 

@@ -5,15 +5,7 @@ import type { ServiceName } from "./service.ts";
 import type { Phase } from "./split-rule.ts";
 
 /** The amounts of a charge that are split, in last units, energy in millijoules. */
-export const SERVING_AMOUNTS = [
-  "gpuHours",
-  "list",
-  "contracted",
-  "effective",
-  "power",
-  "millijoules",
-  "carbon",
-] as const;
+const SERVING_AMOUNTS = ["gpuHours", "list", "contracted", "effective", "power", "millijoules", "carbon"] as const;
 
 /** Sums of charges. An amount is undefined if no charge has it. */
 export type ServingAmounts = Readonly<Record<(typeof SERVING_AMOUNTS)[number], bigint | undefined>>;

@@ -4,7 +4,7 @@ import type { RunReport, StopCost } from "./report.ts";
 import { mainSignal, unavailableSignal, type NodeSignal } from "./signals.ts";
 
 /** Signals of one node with at most this time between them are one incident. */
-export const INCIDENT_GAP_MILLIS = 10 * 60_000;
+const INCIDENT_GAP_MILLIS = 10 * 60_000;
 
 /** GPUs that could not be used: the sum of the charges in state unavailable of a GPU, a time and a reason. */
 export interface BlockedCharge {

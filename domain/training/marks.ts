@@ -4,7 +4,7 @@ import { LAST_MILLIS } from "../messages/shapes.ts";
  * The annotations or labels in which a training reports itself, on its pods or their owners. The time of a checkpoint is when it was
  * complete. Amounts of tokens are of the whole run, not of one pod.
  */
-export const TRAINING_MARKS = {
+const TRAINING_MARKS = {
   step: "gpu-ledger/step",
   checkpointAt: "gpu-ledger/checkpoint-at",
   checkpointSeconds: "gpu-ledger/checkpoint-seconds",

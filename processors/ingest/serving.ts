@@ -11,7 +11,7 @@ import { createDecodeStep, type EncodedScrape } from "./steps/decode.ts";
 import type { Outcome } from "./steps/outcome.ts";
 
 /** Returns the number of rows of a scrape: one for the attempt, and one for each model, part or tenant. */
-export function servingRowsOf({ shape }: ServingScrape): number {
+function servingRowsOf({ shape }: ServingScrape): number {
   return shape.series.length + 1;
 }
 

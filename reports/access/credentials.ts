@@ -1,7 +1,7 @@
 import { isTokenText } from "./token.ts";
 
 /** The cookie of pages. Its value is the token. */
-export const TOKEN_COOKIE = "gpu_ledger_token";
+const TOKEN_COOKIE = "gpu_ledger_token";
 
 /** The value of a header in a server. */
 export type HeaderValue = string | readonly string[] | undefined;

@@ -28,7 +28,7 @@ export const spanSchema = z.object({ name: z.string(), from: time, until: time }
 const byState = z.partialRecord(z.enum(CHARGE_STATES), decimal);
 
 /** The sums of lines. */
-export const measures = {
+const measures = {
   gpuHours: decimal,
   heldGpuHours: decimal.describe("GPU-hours that workloads held and could use."),
   activeGpuHours: decimal,

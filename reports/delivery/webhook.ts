@@ -111,7 +111,7 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a key that is the same for every attempt of an occasion, and different for every other occasion. */
-export function idempotencyKey({ delivery, recipient }: Occasion, period: string): string {
+function idempotencyKey({ delivery, recipient }: Occasion, period: string): string {
   return `${delivery}/${recipient}/${period}`;
 }
 

@@ -23,7 +23,7 @@ export function rowsOf(
  * Returns the parts of an origin with unit prices and ratios. A correction is a difference between two allocations. It has the unit price
  * of its own sums, if there is one, and no ratio, because quantities of both signs often add up to 0.
  */
-export function pricedParts(parts: readonly [Part, ...Part[]]): readonly PricedPart[] {
+function pricedParts(parts: readonly [Part, ...Part[]]): readonly PricedPart[] {
   const [{ origin }] = parts;
   const measured = parts.map((part) => ({ part, measure: measureOf(part) }));
   const quantities = measured.map(({ measure }) => measure?.quantity ?? 0n);

@@ -6,7 +6,7 @@ import { servingSql, type ServingQuestion } from "./question.ts";
 import { readServing, type ServingReport } from "./read-serving.ts";
 
 /** The number of service-hours of an explanation, highest cost first. */
-export const MOST_HOURS = 5;
+const MOST_HOURS = 5;
 const MOST_PAGES = 20;
 const MOST_GPUS = 20;
 

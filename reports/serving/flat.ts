@@ -31,7 +31,7 @@ const NUMBERS: readonly (readonly [name: string, of: (row: ServingRow) => string
 ];
 
 /** Returns the rows of a report as one table: a value for each column name, as text or exact decimal text. */
-export function servingRows({ policy, rule, by, rows }: ServingReport): readonly FlatRow[] {
+function servingRows({ policy, rule, by, rows }: ServingReport): readonly FlatRow[] {
   return rows.map((row) => ({
     policy,
     rule,

@@ -140,7 +140,7 @@ function efficiencyJson({ basis, flops, costPerExaflop, ofPeak, tokens }: Effici
 }
 
 /** Returns amounts as exact decimal texts: GPU-hours, the currency, joules and grams. */
-export function amountsJson({ millijoules, ...amounts }: RunAmounts): object {
+function amountsJson({ millijoules, ...amounts }: RunAmounts): object {
   return {
     gpuHours: formatAmount(amounts.gpuHours),
     unpricedGpuHours: formatAmount(amounts.unpricedGpuHours),

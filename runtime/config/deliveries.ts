@@ -9,7 +9,7 @@ import { duration } from "./quantity.ts";
 import { flag, list, oneOf, secret, text, isWebAddress, type ConfigSources } from "./words.ts";
 
 /** The formats of a delivered file, with the names of `gpu-ledger report`. `lines-…` has every line. */
-export const DELIVERED_FORMATS = [
+const DELIVERED_FORMATS = [
   "csv",
   "json",
   "ndjson",

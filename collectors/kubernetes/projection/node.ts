@@ -20,7 +20,7 @@ import { given, named, objects, text, texts } from "./wire.ts";
  * Labels that are always kept: the machine's position in the building and on the network, its delivered number of GPUs, and its exemptions
  * from practices.
  */
-export const NODE_LABELS: readonly string[] = [
+const NODE_LABELS: readonly string[] = [
   DELIVERED_LABEL,
   EXEMPT_MARK,
   "topology.kubernetes.io/*",

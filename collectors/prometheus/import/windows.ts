@@ -3,7 +3,7 @@ import type { Series } from "../target-series.ts";
 import { createTargetWindow, type TargetWindow } from "./target-window.ts";
 
 /** The labels by which replicas of one Prometheus differ. */
-export const REPLICA_LABELS: readonly string[] = ["prometheus_replica", "__replica__", "replica", "cluster_replica"];
+const REPLICA_LABELS: readonly string[] = ["prometheus_replica", "__replica__", "replica", "cluster_replica"];
 
 /** A target in a window of time: the window of each replica that scraped the target. */
 export interface WindowOfTarget {

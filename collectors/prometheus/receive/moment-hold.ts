@@ -1,9 +1,9 @@
 import { momentBytes, type Moment } from "./moment.ts";
 
 /** How long a sent moment is kept, so that late samples lead to the whole moment again. */
-export const KEPT_MILLIS = 120_000;
+const KEPT_MILLIS = 120_000;
 /** How long a sent moment is kept that had fewer series than the one before. Its other samples may wait in a slow shard of the sender. */
-export const KEPT_LACKING_MILLIS = 600_000;
+const KEPT_LACKING_MILLIS = 600_000;
 
 /** The moments in memory: those that wait for samples or for the bus, and those that were sent a short time ago. */
 export interface MomentHold {

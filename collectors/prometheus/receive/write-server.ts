@@ -24,7 +24,7 @@ export interface WriteServer {
 }
 
 /** The path of Prometheus' own receiver. */
-export const WRITE_PATH = "/api/v1/write";
+const WRITE_PATH = "/api/v1/write";
 const REQUEST_MILLIS = 30_000;
 const CHECK_MILLIS = 5_000;
 const KEEP_ALIVE_MILLIS = 120_000;

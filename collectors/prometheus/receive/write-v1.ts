@@ -168,7 +168,7 @@ function samplesIn(reader: protobuf.Reader, from: number, end: number): number {
 }
 
 /** Decodes the labels of a span, with `__name__`. Labels without a value are left out, because they are as if they were absent. */
-export function labelsOf(body: Buffer, start: number, end: number): ReadonlyMap<string, string> {
+function labelsOf(body: Buffer, start: number, end: number): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   const reader = protobuf.Reader.create(body);
   reader.pos = start;

@@ -29,7 +29,7 @@ export function busyJobName(index: number): string {
 }
 
 /** Returns true if a pod requests a GPU: four of ten do. */
-export function wantsGpu(index: number): boolean {
+function wantsGpu(index: number): boolean {
   return Math.floor(index / PODS_OF_JOB) % 10 < GPU_PODS_OF_TEN;
 }
 

@@ -5,7 +5,7 @@ import { busStateAt } from "../../fleet/troubles.ts";
 export type Amounts = Readonly<Record<string, number>>;
 
 /** Returns the resource that a pod requests to get a slot. */
-export function resourceOf({ node, instance }: Slot): string {
+function resourceOf({ node, instance }: Slot): string {
   // Resource names have no plus: `1g.10gb+me` is requested as `1g.10gb.me`.
   if (instance !== undefined) return `nvidia.com/mig-${instance.profile.replace("+", ".")}`;
   return `${node.model.vendor}.com/gpu`;

@@ -32,7 +32,7 @@ export interface PodLife {
 const LONGEST_WAIT = 40 * MINUTE;
 const LONGEST_WAIT_OF_RESIDENTS = 12 * HOUR;
 /** How long finished jobs stay (`ttlSecondsAfterFinished`). */
-export const FINISHED_STAY = 10 * MINUTE;
+const FINISHED_STAY = 10 * MINUTE;
 const GRACE = 30 * SECOND;
 
 /** Returns the lives of all pods of the fleet that exist at a time, or whose job is queued then, in the order of the nodes. */

@@ -18,7 +18,7 @@ export interface Outage {
  * Returns the outage of a node in the hour of a time. A spot node whose exporter is away for ten minutes of each hour is really gone in one
  * of them each day. The exporters serve nothing then that Kubernetes could contradict.
  */
-export function outageIn(node: FleetNode, timeMillis: number): Outage | undefined {
+function outageIn(node: FleetNode, timeMillis: number): Outage | undefined {
   if (!isReclaimed(node)) return undefined;
   const index = Math.floor((timeMillis - node.collectPhaseMillis) / HOUR);
   if (hash(node.key, Math.floor(index / 24), 71) % 24 !== ((index % 24) + 24) % 24) return undefined;

@@ -27,7 +27,7 @@ export function discoveryOf(catalog: Pick<ResourceCatalog, "all">, path: string,
 }
 
 /** The reported release of the server. */
-export const VERSION = {
+const VERSION = {
   major: "1",
   minor: "33",
   gitVersion: "v1.33.4",

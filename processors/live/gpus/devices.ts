@@ -10,7 +10,7 @@ import type { TargetSample } from "./rows.ts";
 import { hourOf } from "../../../domain/time.ts";
 
 /** The time after which a device without samples is removed, as Prometheus does with series that have gone. */
-export const FORGOTTEN_AFTER_MILLIS = 300_000;
+const FORGOTTEN_AFTER_MILLIS = 300_000;
 const SWEEP_MILLIS = 60_000;
 
 /** The series of a node, and the hourly price of each of its GPU models; NaN if no entry prices it. */

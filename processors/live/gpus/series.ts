@@ -10,7 +10,7 @@ export interface GpuSeries {
 }
 
 /** The labels of an owner. All are empty without a known sole holder. */
-export const OWNER_LABELS = ["workload", "workload_type", "team", "cost_centre", "queue"] as const;
+const OWNER_LABELS = ["workload", "workload_type", "team", "cost_centre", "queue"] as const;
 
 /** The labels of series of a device or of a process. */
 export const DEVICE_LABELS = ["cluster", "node", "gpu", "uuid", "gi_id", "namespace", "pod", ...OWNER_LABELS] as const;

@@ -3,7 +3,7 @@ import { formatAmount, lastUnits } from "../../../domain/exact/units.ts";
 import type { AllocationSums } from "./read.ts";
 
 /** The name of allocations of capacity without a holder. */
-export const IDLE = "__idle__";
+const IDLE = "__idle__";
 
 /** The division of idle cost among the holders: by their cost, or evenly. */
 export type IdleSplit = "weighted" | "even";

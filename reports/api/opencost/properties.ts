@@ -28,7 +28,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
 const KINDS = new Set(["deployment", "statefulset", "daemonset", "job"]);
 
 /** The name of allocations for which a property is empty. */
-export const UNALLOCATED = "__unallocated__";
+const UNALLOCATED = "__unallocated__";
 
 /** The names by which allocations are aggregated, in SQL. */
 export interface Names {

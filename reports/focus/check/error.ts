@@ -17,7 +17,7 @@ export class FocusCheckError extends Error {
 }
 
 /** Returns a violation as a sentence with the row, the column, the rule and the value. */
-export function violationSentence({ rule, text, column, row, key, found }: Violation): string {
+function violationSentence({ rule, text, column, row, key, found }: Violation): string {
   const where = row === 0 ? "header" : `row ${row} (${key})`;
   return `${where}, ${column}: ${text} [${rule}]; found ${found === null ? "null" : JSON.stringify(found)}`;
 }

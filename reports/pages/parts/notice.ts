@@ -1,5 +1,5 @@
 /** The marker in a page for a notice that is added when the page is sent. */
-export const NOTICE_PLACE = '<template id="notice"></template>';
+const NOTICE_PLACE = '<template id="notice"></template>';
 
 /** Returns a stored page with a notice that the store is away and with the page's time. */
 export function withNotice(html: string, madeAt: number): string {

@@ -1,7 +1,7 @@
 /** The errors of the HTTP adapter, with ClickHouse's own numbers, so that every client reads them like a server's errors. */
 
 /** ClickHouse's names of the error codes that the adapter itself returns (src/Common/ErrorCodes.cpp). */
-export const adapterErrorNames = {
+const adapterErrorNames = {
   36: "BAD_ARGUMENTS",
   48: "NOT_IMPLEMENTED",
   60: "UNKNOWN_TABLE",
