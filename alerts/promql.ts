@@ -1,7 +1,9 @@
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../domain/time.ts";
+
 const MILLIS: readonly (readonly [unit: string, millis: number])[] = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
+  ["d", DAY_MILLIS],
+  ["h", HOUR_MILLIS],
+  ["m", MINUTE_MILLIS],
   ["s", 1000],
   ["ms", 1],
 ];

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { parseExposition } from "../collectors/exporters/exposition/parse.ts";
+import { HOUR_MILLIS } from "../domain/time.ts";
 import { startKafkaBroker } from "../test/support/kafka-broker.ts";
 import { startWritablePrometheus } from "../test/support/prometheus-server.ts";
 import { writeSamples, type WrittenSeries } from "../test/support/prometheus-writer.ts";
@@ -17,7 +18,6 @@ const PROGRAM = fileURLToPath(new URL("../cli/main.js", import.meta.url));
 const NODES = 125;
 const GPUS_OF_NODE = 8;
 const INTERVAL_MILLIS = 30_000;
-const HOUR_MILLIS = 3_600_000;
 /** A long and a short import: their difference has no start of the program and no survey. */
 const HOURS = 10;
 const SHORT_HOURS = 2;

@@ -4,6 +4,9 @@ export const MINUTE_MILLIS = 60_000;
 /** An hour in milliseconds. */
 export const HOUR_MILLIS = 3_600_000;
 
+/** An hour in milliseconds, for exact arithmetic. */
+export const EXACT_HOUR_MILLIS = 3_600_000n;
+
 /** A day of 24 hours in milliseconds: a UTC day. */
 export const DAY_MILLIS = 86_400_000;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../domain/time.ts";
 
 const TIME = "a time in UTC from 1970 to 2261, such as 2026-03-01T12:30:00Z, or a date";
 /** The store's times have nanoseconds, of which 64 bits count no further. */
@@ -17,7 +18,7 @@ export const time = z.string({ error: TIME }).transform((text, context) => {
 });
 
 const INTERVAL = "a duration of whole milliseconds, such as 30s, 5m, 200ms";
-const UNIT_MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: MINUTE_MILLIS, h: HOUR_MILLIS };
 /** A duration in milliseconds. */
 export const duration = z.string({ error: INTERVAL }).transform((text, context) => {
   const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text);

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { LAST_UNITS_IN_ONE } from "../domain/exact/units.ts";
 import { CHECKS } from "../domain/practice/checks.ts";
+import { MINUTE_MILLIS } from "../domain/time.ts";
 import { QUERY_LIMITS } from "../reports/access/query-limits.ts";
 import { OPEN } from "../reports/access/viewer.ts";
 import { readPracticeSpends, readPractices } from "../reports/read/practices.ts";
@@ -12,7 +13,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { createServerMetrics } from "../runtime/telemetry/metrics.ts";
 
 /** The interval of the checks. Facts change within seconds, but an alert about a practice has hours. */
-const EVERY_MILLIS = 5 * 60_000;
+const EVERY_MILLIS = 5 * MINUTE_MILLIS;
 
 /** Checks the practices repeatedly beside the reports' server of this process, and sets the gauges. */
 export function startPracticeMetrics(

@@ -2,7 +2,7 @@ import type { AlertOptions } from "../options.ts";
 import { select } from "../promql.ts";
 import { PACE_MILLIS } from "../paces.ts";
 import { number, ratio, type AlertDefinition } from "./definition.ts";
-import { MINUTE_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const pipeline = {
   group: "pipeline",
@@ -254,7 +254,7 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
   {
     ...warning,
     name: "GPULedgerPeriodOverdue",
-    forMillis: 24 * 60 * MINUTE_MILLIS,
+    forMillis: DAY_MILLIS,
     expr: (options) => `${own(options, "periods_overdue")} > 0`,
     summary: "A billing period is not closed.",
     description:

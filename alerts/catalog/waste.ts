@@ -4,7 +4,7 @@ import { PACE_MILLIS, paceMillis } from "../paces.ts";
 import { keysOf } from "../series/keys.ts";
 import { enoughSamples, IDLE_RATIO, ofDevices, ownDevices, POD_AGE } from "../recording/windows.ts";
 import { number, ratio, TEAMS_OF, type AlertDefinition } from "./definition.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: PACE_MILLIS.twoMinutes } as const;
 /** The series of the savings by team and kind of card. The leader has it. */
@@ -195,7 +195,7 @@ and ${on} team:gpus_held:count >= ${gpus}`;
     sources: ["gpu-ledger"],
     subject: "team",
     teamSeries: ADVICE_SAVING,
-    forMillis: 24 * HOUR_MILLIS,
+    forMillis: DAY_MILLIS,
     parameters: {
       saving: number(
         1_000,

@@ -3,7 +3,7 @@ import type { AlertOptions } from "../options.ts";
 import { withLabel } from "../promql.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { read } from "../series/read.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** The reasons for reduced clocks, by the bit of DCGM's field 112. */
 const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
@@ -93,7 +93,7 @@ export function remapRules(options: AlertOptions): readonly RecordingRule[] {
       record: "gpu:uncorrectable_remapped_rows:increase1d",
       expr: `${read(options, column, { by: gpu, where: "> 0" })}
 - ${on(gpu)}
-${read(options, column, { by: gpu, over: { fn: "min_over_time", millis: 24 * HOUR_MILLIS, stepMillis: HOUR_MILLIS } })} > 0`,
+${read(options, column, { by: gpu, over: { fn: "min_over_time", millis: DAY_MILLIS, stepMillis: HOUR_MILLIS } })} > 0`,
     },
   ];
 }

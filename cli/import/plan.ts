@@ -3,7 +3,7 @@ import { named } from "../../collectors/prometheus/import/discover.ts";
 import type { LabeledKind, Survey } from "../../collectors/prometheus/import/survey.ts";
 import type { SampleSource, Span } from "../../collectors/prometheus/read/source.ts";
 import type { Matcher } from "../../collectors/prometheus/read/wire.ts";
-import { MINUTE_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 import { renderTable } from "../table.ts";
 import { durationText } from "./duration.ts";
 import { minuteOf } from "./view.ts";
@@ -67,7 +67,7 @@ export async function planOf(
     way: source.way,
     from: minuteOf(found.fromMillis),
     until: minuteOf(found.untilMillis),
-    beginsLater: found.fromMillis - asked.fromMillis > 2 * 3_600_000,
+    beginsLater: found.fromMillis - asked.fromMillis > 2 * HOUR_MILLIS,
     gaps: survey.gaps.map(({ fromMillis, untilMillis }) => ({
       from: minuteOf(fromMillis),
       until: minuteOf(untilMillis),

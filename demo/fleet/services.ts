@@ -4,7 +4,7 @@ import type { Slot } from "./node.ts";
 import { inferencePod } from "./pod.ts";
 import { spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-import { DAY_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
 /** The lengths of a service's time on its GPU. */
 const SERVICE_LEVELS = [
@@ -23,13 +23,13 @@ export function inferenceTenancy(slot: Slot, timeMillis: number): Tenancy {
   const team = pick(TEAMS, roll(service.key, 5));
   const isElastic = roll(service.key, 6) < ELASTIC_CHANCE;
   const length = isElastic ? DAY_MILLIS : RELEASE_MILLIS;
-  const shift = isElastic ? -team.utcOffsetHours * 3_600_000 : hash(service.key, 7) % RELEASE_MILLIS;
+  const shift = isElastic ? -team.utcOffsetHours * HOUR_MILLIS : hash(service.key, 7) % RELEASE_MILLIS;
   const piece = pieceAt(service, timeMillis, length, wholeSecond(shift));
   const startMillis = isElastic
-    ? wholeSecond(piece.fromMillis + (6.5 + roll(piece.key, 8)) * 3_600_000)
+    ? wholeSecond(piece.fromMillis + (6.5 + roll(piece.key, 8)) * HOUR_MILLIS)
     : piece.fromMillis + 45_000;
   const endMillis = isElastic
-    ? wholeSecond(piece.fromMillis + (21 + roll(piece.key, 9)) * 3_600_000)
+    ? wholeSecond(piece.fromMillis + (21 + roll(piece.key, 9)) * HOUR_MILLIS)
     : piece.untilMillis;
   const run = {
     startMillis: Math.min(Math.max(startMillis, piece.fromMillis), piece.untilMillis),

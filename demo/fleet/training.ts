@@ -4,12 +4,12 @@ import { trainingLoad } from "./habits.ts";
 import { trainingPod } from "./pod.ts";
 import { nobody, spanAt, tenancyWithin, wholeSecond, type Span, type Tenancy } from "./span.ts";
 import { TEAMS } from "./teams.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
 /** The lengths of a group's jobs: two days to three hours. */
 const LEVELS = [
   { lengthMillis: 48 * HOUR_MILLIS, chance: 0.15 },
-  { lengthMillis: 24 * HOUR_MILLIS, chance: 0.2 },
+  { lengthMillis: DAY_MILLIS, chance: 0.2 },
   { lengthMillis: 12 * HOUR_MILLIS, chance: 0.35 },
   { lengthMillis: 6 * HOUR_MILLIS, chance: 0.6 },
   { lengthMillis: 3 * HOUR_MILLIS, chance: 1 },

@@ -1,8 +1,7 @@
+import { EXACT_HOUR_MILLIS } from "../time.ts";
 import { halfEvenOfNumbers, halfEvenQuotient, LARGEST_SAFE } from "./integer.ts";
 import { compare, divide, multiply, ONE, rational, type Rational } from "./rational.ts";
 import { difference, LAST_UNITS_IN_ONE, lastUnits, roundToLastUnit, type Amount, type Quantity } from "./units.ts";
-
-const MILLIS_IN_HOUR = 3_600_000n;
 
 /**
  * The exact C(t) of the ledger: the amount incurred from the origin to a time, 0 at the origin. Both functions throw a RangeError for a
@@ -48,7 +47,7 @@ export function steadyAccrual<Of extends Quantity>(perHour: Rational, originMill
 
 /** Returns a function that creates accruals with a constant rate per hour, from any origin. */
 function steadyAccruals<Of extends Quantity>(perHour: Rational): (originMillis: number) => Accrual<Of> {
-  const perMilli = divide(perHour, rational(MILLIS_IN_HOUR));
+  const perMilli = divide(perHour, rational(EXACT_HOUR_MILLIS));
   const { num, den } = multiply(perMilli, rational(LAST_UNITS_IN_ONE));
   const isSmall = num >= 0n && num <= LARGEST_SAFE && den <= LARGEST_SAFE;
   const [quickNum, quickDen] = isSmall ? [Number(num), Number(den)] : [Infinity, 1];

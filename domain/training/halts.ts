@@ -1,3 +1,4 @@
+import { MINUTE_MILLIS } from "../time.ts";
 import type { Lane } from "./lanes.ts";
 import { runningSpans, type RunningSpan } from "./run-pod.ts";
 import type { HaltCause, NodeSignal } from "./signals.ts";
@@ -25,7 +26,7 @@ export interface Halts {
 }
 
 /** The time after which a lane with fewer pods than before counts as complete, if all pods that exist ran all that time. */
-export const SETTLED_MILLIS = 10 * 60_000;
+export const SETTLED_MILLIS = 10 * MINUTE_MILLIS;
 
 /**
  * Returns the halts of a lane. A lane halts when a pod of it ends without success or restarts in place. It runs again when as many pods run

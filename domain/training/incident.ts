@@ -1,10 +1,11 @@
+import { MINUTE_MILLIS } from "../time.ts";
 import { sumAmounts, type RunAmounts } from "./bill.ts";
 import type { RunPhase } from "./phases.ts";
 import type { RunReport, StopCost } from "./report.ts";
 import { mainSignal, unavailableSignal, type NodeSignal } from "./signals.ts";
 
 /** Signals of one node with at most this time between them are one incident. */
-const INCIDENT_GAP_MILLIS = 10 * 60_000;
+const INCIDENT_GAP_MILLIS = 10 * MINUTE_MILLIS;
 
 /** GPUs that could not be used: the sum of the charges in state unavailable of a GPU, a time and a reason. */
 export interface BlockedCharge {

@@ -1,3 +1,4 @@
+import { MINUTE_MILLIS } from "../time.ts";
 import { sumAmounts, type RunAmounts } from "./bill.ts";
 import type { ProgressPoint } from "./progress.ts";
 import { checkpointsOf, meanGapMillis } from "./progress.ts";
@@ -106,6 +107,6 @@ function times(count: number): string {
 }
 
 function minutes(millis: number): string {
-  const all = Math.max(1, Math.round(millis / 60_000));
+  const all = Math.max(1, Math.round(millis / MINUTE_MILLIS));
   return all < 120 ? `${all} min` : `${(all / 60).toFixed(1)} h`;
 }

@@ -1,3 +1,4 @@
+import { MINUTE_MILLIS } from "../time.ts";
 import { haltsOf, type Halt } from "./halts.ts";
 import type { Lane } from "./lanes.ts";
 import { stopsOf, type CheckpointIntervals, type Stop } from "./losses.ts";
@@ -31,9 +32,9 @@ export interface TimelineEvidence {
 }
 
 /** The longest time from a fault to the end of a pod that it causes: the default timeout of PyTorch's collectives with Gloo. */
-export const FAULT_BEFORE_MILLIS = 30 * 60_000;
+export const FAULT_BEFORE_MILLIS = 30 * MINUTE_MILLIS;
 /** The longest time between the end of a pod and a scrape or condition that shows its cause. */
-export const FAULT_AFTER_MILLIS = 5 * 60_000;
+export const FAULT_AFTER_MILLIS = 5 * MINUTE_MILLIS;
 
 /** Returns the timeline of a lane. */
 export function timelineOf(lane: Lane, { points, faults, intervals }: TimelineEvidence): Timeline {

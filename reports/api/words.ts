@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CHARGE_DIMENSIONS, readDimensions } from "../../domain/charge/dimension.ts";
 import { PERIOD_FORM, readPeriod } from "../../domain/period.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 import { readFilters, REPORT_KINDS } from "../question/question.ts";
 import { readSpan, SPAN_FORM } from "../question/span.ts";
 
@@ -8,7 +9,7 @@ import { readSpan, SPAN_FORM } from "../question/span.ts";
 const MOST_DIMENSIONS = 6;
 const MOST_CONDITIONS = 20;
 const MOST_VALUES = 10_000;
-const MOST_SPAN_MILLIS = 400 * 86_400_000;
+const MOST_SPAN_MILLIS = 400 * DAY_MILLIS;
 
 /** Reads a text with a reader whose errors are sentences. */
 export function readText<Value extends object>(

@@ -1,5 +1,5 @@
 import type { DeliveryDetails, DeliveryRecord } from "./records.ts";
-import { MINUTE_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** The progress of an occasion. Times are milliseconds since the epoch. */
 export interface Progress {
@@ -21,7 +21,7 @@ export type Standing =
   | { readonly state: "delivered"; readonly at: number; readonly details: DeliveryDetails }
   | { readonly state: "given up"; readonly at: number; readonly reason: string };
 
-const LONGEST_PAUSE_MILLIS = 60 * MINUTE_MILLIS;
+const LONGEST_PAUSE_MILLIS = HOUR_MILLIS;
 
 /** The time after the end of a lease when another server takes over. Clocks of servers differ. */
 export const GRACE_MILLIS = 30_000;

@@ -1,5 +1,6 @@
 import { schedule as scheduleTask, type ScheduledTask } from "node-cron";
 import pLimit from "p-limit";
+import { DAY_MILLIS } from "../../domain/time.ts";
 import { pause } from "../../runtime/clock.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import { attemptDelivery, named, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
@@ -48,7 +49,7 @@ const LOOK_AGAIN_MILLIS = 60_000;
 /** The number of recipients that are served at once. */
 const AT_ONCE = 4;
 const STOP_MILLIS = 5_000;
-const LATE_MILLIS = 86_400_000;
+const LATE_MILLIS = DAY_MILLIS;
 
 /** Creates a delivery worker that has made no check yet. */
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {

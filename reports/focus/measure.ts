@@ -1,6 +1,7 @@
 import type { ChargeState } from "../../domain/charge/charge.ts";
 import { halfEvenQuotient } from "../../domain/exact/integer.ts";
 import { LAST_UNITS_IN_ONE, lastUnits, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import { EXACT_HOUR_MILLIS } from "../../domain/time.ts";
 import type { Part } from "./part.ts";
 
 /** The kind of a charge: a GPU's time, a node's beside its GPUs, a commitment's, or a change of other costs. */
@@ -52,7 +53,5 @@ export function measureOf(part: Pick<Part, "origin" | "state" | "gpuHours" | "mi
 }
 
 function hours({ origin, millis }: Pick<Part, "origin" | "millis">): Amount<Quantity> {
-  return lastUnits(origin.isCorrection ? 0n : halfEvenQuotient(BigInt(millis) * LAST_UNITS_IN_ONE, MILLIS_IN_HOUR));
+  return lastUnits(origin.isCorrection ? 0n : halfEvenQuotient(BigInt(millis) * LAST_UNITS_IN_ONE, EXACT_HOUR_MILLIS));
 }
-
-const MILLIS_IN_HOUR = 3_600_000n;

@@ -16,7 +16,7 @@ import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
-import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS, hourOf } from "../../domain/time.ts";
 
 const DAY_HOURS = 24;
 
@@ -253,7 +253,7 @@ function Holder({ cluster, holder }: { readonly cluster: string; readonly holder
 
 /** Returns a duration in its two largest units. */
 function age(millis: number): string {
-  const minutes = Math.max(0, Math.floor(millis / 60_000));
+  const minutes = Math.max(0, Math.floor(millis / MINUTE_MILLIS));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor((minutes % 1440) / 60)];
   if (days > 0) return `${days} d ${hours} h`;
   return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;

@@ -4,7 +4,7 @@ import type { InventoryFact } from "../../domain/inventory.ts";
 import type { Finding } from "../../domain/practice/check.ts";
 import { findingsOf } from "../../domain/practice/checks.ts";
 import { gatherPractices, type GrantUse, type PracticeRecords } from "../../domain/practice/gather.ts";
-import { DAY_MILLIS, hourOf } from "../../domain/time.ts";
+import { DAY_MILLIS, MINUTE_MILLIS, hourOf } from "../../domain/time.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { PracticesConfig } from "../../runtime/config/practices.ts";
@@ -81,7 +81,7 @@ WHERE policy = {policy:String} AND ({all:Bool} OR team IN {teams:Array(String)})
 GROUP BY GROUPING SETS ((cluster, node), (cluster, namespace, workload_kind, workload))`;
 
 /** How long samples are read for the counters that an exporter has, and scrapes for whether it has any. */
-const SAMPLES_MILLIS = 15 * 60_000;
+const SAMPLES_MILLIS = 15 * MINUTE_MILLIS;
 const TELEMETRY = `
 SELECT cluster, node, toFloat64(max(devices)) AS devices, toFloat64(sum(samples)) AS samples, toFloat64(sum(profiled)) AS profiled
 FROM (

@@ -4,6 +4,7 @@ import type { OwnerRules } from "../../domain/owner/compile.ts";
 import { teamOf } from "../../domain/owner/owners.ts";
 import { queuedPod, type Counted, type QueuedPod } from "../../domain/queue/queued-pod.ts";
 import { viewQueue, type QueueView } from "../../domain/queue/view.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { ofNewestFact } from "../../runtime/store/schema/facts.ts";
@@ -11,7 +12,7 @@ import { maySeeTeam, seesAll, type Viewer } from "../access/viewer.ts";
 import { newestSql, readFacts, readNamespaceMarks } from "./newest-facts.ts";
 
 /** How long a pod that is gone shows whether its gang was complete: the lifetime of its tombstone. */
-const GONE_MILLIS = 7 * 86_400_000;
+const GONE_MILLIS = 7 * DAY_MILLIS;
 
 /** SQL for pods that wait for a node or belong to a gang. A pod with a node and without a gang is not in the queue. */
 const PODS = newestSql("workload_facts", "cluster, uid", {

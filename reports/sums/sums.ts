@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { periodOf } from "../../domain/period.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
@@ -34,7 +35,7 @@ const SUMMED_AT_ONCE = 200;
 const MOST_COUNTED = 200;
 /** The number of spans that are prepared, and how long after their last question. */
 const MOST_PREPARED = 10;
-const PREPARED_MILLIS = 15 * 60_000;
+const PREPARED_MILLIS = 15 * MINUTE_MILLIS;
 
 /** Creates sums in the store, which other servers also use. */
 export function createSums(

@@ -1,5 +1,6 @@
 import { exactDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 import { sumAmounts, type RunAmounts } from "../../domain/training/bill.ts";
 import type { Collective } from "../../domain/training/collectives.ts";
 import type { Efficiency } from "../../domain/training/efficiency.ts";
@@ -95,7 +96,7 @@ export function incidentSumsJson(incidents: readonly NodeIncident[]): object {
 }
 
 function groupJson({ key, incidents, meanMillisBetween, total }: IncidentGroup): object {
-  const hours = meanMillisBetween === undefined ? null : roundedDecimal(rational(meanMillisBetween, 3_600_000), 3);
+  const hours = meanMillisBetween === undefined ? null : roundedDecimal(rational(meanMillisBetween, HOUR_MILLIS), 3);
   return {
     key,
     incidents,

@@ -46,7 +46,7 @@ export const ledgerKeys = (sources: ConfigSources) => ({
   energy: energy.optional().describe("The emissions of electricity."),
   serving,
   absentAfter: duration("1h", "30d")
-    .default(86_400_000)
+    .default(DAY_MILLIS)
     .describe("Without Kubernetes: the time without a sample after which a GPU is gone, from its last sample on."),
   closing: z
     .strictObject({

@@ -1,12 +1,13 @@
 import { z } from "zod";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const DURATION_MILLIS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
+  m: MINUTE_MILLIS,
+  h: HOUR_MILLIS,
+  d: DAY_MILLIS,
+  w: 7 * DAY_MILLIS,
 };
 const SIZE_BYTES: Readonly<Record<string, number>> = {
   B: 1,

@@ -2,6 +2,7 @@ import type { FactOrigin } from "../../domain/fact.ts";
 import type { EndReason, OwnerReference, WorkloadFact } from "../../domain/workload.ts";
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { workloadType } from "../../collectors/kubernetes/owners/type.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
 import type { Scenario } from "../schema.ts";
 import { asksOf, evidenceOf } from "./asks.ts";
 import { uuidOf } from "./identity.ts";
@@ -17,7 +18,7 @@ export interface PodMoment {
 export type PodBody = Omit<WorkloadFact, keyof FactOrigin>;
 
 /** How long the object of a finished pod stays, like that of a Job with a TTL. */
-const KEPT_MILLIS = 5 * 60_000;
+const KEPT_MILLIS = 5 * MINUTE_MILLIS;
 
 const KINDS = ownerKinds();
 const END_REASONS: Readonly<Record<ScenarioPod["phase"], EndReason>> = {

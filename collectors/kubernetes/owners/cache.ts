@@ -1,3 +1,4 @@
+import { MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { OwnerReference } from "../../../domain/workload.ts";
 import { pause } from "../../../runtime/clock.ts";
 import { ApiError } from "../api/api-error.ts";
@@ -26,7 +27,7 @@ const WHOLE = "application/json";
 
 const TIMEOUT_MILLIS = 10_000;
 /** The lifetime of a cache entry. Labels of owners rarely change, and a forbidden owner may be allowed later. */
-const KNOWN_MILLIS = 10 * 60_000;
+const KNOWN_MILLIS = 10 * MINUTE_MILLIS;
 /** A valid path segment. Servers keep the text of a reference as it was sent. */
 const NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 const MOST_OWNERS = 50_000;

@@ -1,4 +1,5 @@
 import type { OtherPods } from "../../../domain/compute.ts";
+import { MINUTE_MILLIS } from "../../../domain/time.ts";
 import { readPodCompute } from "../projection/pod/compute.ts";
 import type { PodObject } from "../projection/pod-object.ts";
 import { millisOf } from "../projection/time.ts";
@@ -24,7 +25,7 @@ interface OtherPod {
   readonly memoryBytes: number;
 }
 
-const STAYS_MILLIS = 10 * 60_000;
+const STAYS_MILLIS = 10 * MINUTE_MILLIS;
 const MOST_NAMES = 5;
 /** The most pods that are kept for a node. A kubelet runs at most some hundred pods. */
 const MOST_PODS = 1_000;

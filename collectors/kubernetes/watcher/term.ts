@@ -14,7 +14,7 @@ import { endUnseen, followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
 import { createProjector, type ProjectionOptions } from "./projector.ts";
 import type { FactSender } from "./sender.ts";
-import { DAY_MILLIS } from "../../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The timing of a term: how often it looks for installed or removed kinds, and how long ended objects stay on the bus. */
 export interface TermTiming {
@@ -30,7 +30,7 @@ export interface TermTiming {
 export const TERM_TIMING: TermTiming = {
   lookMillis: 30_000,
   settleMillis: 30_000,
-  removeEndedEveryMillis: 3_600_000,
+  removeEndedEveryMillis: HOUR_MILLIS,
   removeEndedAfterMillis: 7 * DAY_MILLIS,
 };
 

@@ -1,3 +1,4 @@
+import { MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { SeriesRuns } from "../kube-state/runs.ts";
 import { createKubeStateImport, type ImportedMessage, type KubeStateImportOptions } from "../kube-state/import.ts";
 import {
@@ -36,7 +37,6 @@ export interface FactsOptions {
 
 /** Two samples of kube-state-metrics that are further apart have a gap between them, in intervals. */
 const GAP_INTERVALS = 2.5;
-const MINUTE_MILLIS = 60_000;
 /** The time at whose samples the interval of kube-state-metrics is measured. */
 const MEASURED_MILLIS = 15 * MINUTE_MILLIS;
 /** The most pods that are read together. Each has some dozen series. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { KubeStateImportOptions } from "../kube-state/import.ts";
@@ -50,18 +51,18 @@ export interface Imported {
 }
 
 /** A gap of kube-state-metrics hardly matters for the place of a pod. */
-const PLACE_GAP_MILLIS = 3_600_000;
+const PLACE_GAP_MILLIS = HOUR_MILLIS;
 /** The most addresses in one regular expression. */
 const MOST_ADDRESSES = 1000;
 
 const WAIT_MILLIS = 2_000;
-const STUCK_MILLIS = 300_000;
+const STUCK_MILLIS = 5 * MINUTE_MILLIS;
 
 /** The processors store nothing, so that further messages would fill the bus. */
 export class StuckError extends Error {
   constructor(backlog: number) {
     super(
-      `the processors have stored none of ${backlog} messages for ${STUCK_MILLIS / 60_000} min; the same command continues once they run`,
+      `the processors have stored none of ${backlog} messages for ${STUCK_MILLIS / MINUTE_MILLIS} min; the same command continues once they run`,
     );
     this.name = "StuckError";
   }
@@ -117,7 +118,7 @@ export async function importSpan(options: ImportOptions, span: Span): Promise<Im
       source,
       scrapes,
       matchers,
-      expected: { series, samplesPerMinute: 60_000 / intervalMillis },
+      expected: { series, samplesPerMinute: MINUTE_MILLIS / intervalMillis },
       collected: (window) => readCollectedMinutes(store, kube.cluster, window),
       send: (messages) => bus.send(SAMPLES_TOPIC, messages),
       async onReached(untilMillis, soFar) {

@@ -1,6 +1,6 @@
 import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../../domain/messages/scrape-message.ts";
 import { BACKFILL_HEADER } from "../../../domain/messages/topics.ts";
-import { DAY_MILLIS, dayOf, MINUTE_MILLIS } from "../../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS, dayOf } from "../../../domain/time.ts";
 import type { OutgoingMessage } from "../../../runtime/bus/bus.ts";
 import type { PrometheusClient } from "../read/client.ts";
 import type { SampleSource, Span } from "../read/source.ts";
@@ -38,7 +38,7 @@ export interface SamplesOptions {
 
 /** The most values of an answer. Two answers are in memory. */
 const MOST_VALUES = 12_000_000;
-const CHUNK_MILLIS = 2 * 60 * MINUTE_MILLIS;
+const CHUNK_MILLIS = 2 * HOUR_MILLIS;
 const LONGEST_WINDOW_MILLIS = 3 * CHUNK_MILLIS;
 const SHORTEST_WINDOW_MILLIS = 5 * MINUTE_MILLIS;
 /** Windows of many targets are split by target down to this length, which has one chunk and a half at the usual interval. */

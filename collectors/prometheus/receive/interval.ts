@@ -1,10 +1,12 @@
+import { HOUR_MILLIS } from "../../../domain/time.ts";
+
 /** The most differences that count. */
 const MOST = 8;
 /** From here on the median counts. */
 const ENOUGH = 3;
 const SECOND = 1_000;
 const GRID_BELOW_SECOND = 100;
-const LONGEST = 3_600_000;
+const LONGEST = HOUR_MILLIS;
 /** A difference to whole seconds that is jitter. */
 const JITTER = 0.05;
 

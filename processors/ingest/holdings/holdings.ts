@@ -2,12 +2,13 @@ import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { FactEnd, FactOrigin } from "../../../domain/fact.ts";
 import { holdingOf, type Holdings } from "../../../domain/holding.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../../domain/messages/fact-message.ts";
+import { MINUTE_MILLIS } from "../../../domain/time.ts";
 import { createClusterIndex, type ClusterIndex } from "./cluster.ts";
 import type { FactListener } from "../followed-facts.ts";
 import { createNewest } from "./newest.ts";
 
 /** How long a deleted pod stays known, by the time of its cluster's facts, so that late samples can be joined. */
-export const GONE_KNOWN_MILLIS = 15 * 60_000;
+export const GONE_KNOWN_MILLIS = 15 * MINUTE_MILLIS;
 const SWEEP_MILLIS = 60_000;
 
 /**

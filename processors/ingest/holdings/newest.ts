@@ -1,4 +1,5 @@
 import { compareFacts, type OrderedFact } from "../../../domain/fact.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** A memory of the newest fact of each object. It detects late facts and replays. */
 export interface Newest {
@@ -9,7 +10,7 @@ export interface Newest {
 }
 
 /** The shortest time that an ended object is remembered, by the time of the facts. */
-export const ENDS_REMEMBERED_MILLIS = 6 * 3_600_000;
+export const ENDS_REMEMBERED_MILLIS = 6 * HOUR_MILLIS;
 
 /**
  * Creates a memory of newest facts. Objects that exist are remembered until their end or tombstone. Ended objects, whose tombstones may be

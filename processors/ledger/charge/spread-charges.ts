@@ -11,9 +11,10 @@ import {
   type Spread,
   type Weights,
 } from "../../../domain/policy/spread.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The lengths of the spread windows, in milliseconds. `period` is the whole span under consideration. */
-export const WINDOW_MILLIS = { hour: 3_600_000, day: 86_400_000, period: Infinity } as const;
+export const WINDOW_MILLIS = { hour: HOUR_MILLIS, day: DAY_MILLIS, period: Infinity } as const;
 
 /** Charges after the spread, and the refused scopes. */
 export interface SpreadCharges {

@@ -1,9 +1,7 @@
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../../domain/exact/units.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import { DAY_MILLIS } from "../../../domain/time.ts";
-
-const HOUR_MILLIS = 3_600_000n;
+import { DAY_MILLIS, EXACT_HOUR_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** A team's cost in the current month. Amounts are decimal texts in the currency and in GPU-hours. */
 export interface TeamMonth {
@@ -125,7 +123,7 @@ export function createMonth(store: Pick<StoreClient, "query">, policy: string): 
  * rate.
  */
 function chargedUntil(runs: readonly RunOfHour[], now: number): number {
-  const running = runs.filter(({ start }) => start <= now && now < start + Number(HOUR_MILLIS));
+  const running = runs.filter(({ start }) => start <= now && now < start + HOUR_MILLIS);
   return running.length === 0 ? now : Math.min(now, Math.max(...running.map(({ chargedAt }) => chargedAt)));
 }
 
@@ -135,7 +133,7 @@ export function monthToDate(hours: readonly Omit<KnownHour, "run">[], now: numbe
   const first = Math.min(now, ...hours.map(({ start }) => start));
   const recent = Math.max(since, first, now - DAY_MILLIS);
   // An hour counts in full if it begins within the last 24 hours. For the running hour, the elapsed part counts.
-  const recentFrom = Math.ceil(recent / Number(HOUR_MILLIS)) * Number(HOUR_MILLIS);
+  const recentFrom = Math.ceil(recent / HOUR_MILLIS) * HOUR_MILLIS;
   const elapsed = BigInt(Math.max(1, now - Math.min(recentFrom, now - 1)));
   const left = BigInt(endOf(now) - now);
   const sums = new Map<string, { cost: bigint; gpuHours: bigint; unpriced: bigint; recent: bigint }>();
@@ -158,7 +156,7 @@ export function monthToDate(hours: readonly Omit<KnownHour, "run">[], now: numbe
       cost: formatAmount(lastUnits<Quantity>(sum.cost)),
       gpuHours: formatAmount(lastUnits<Quantity>(sum.gpuHours)),
       unpricedGpuHours: formatAmount(lastUnits<Quantity>(sum.unpriced)),
-      perHour: formatAmount(lastUnits<Quantity>((sum.recent * HOUR_MILLIS) / elapsed)),
+      perHour: formatAmount(lastUnits<Quantity>((sum.recent * EXACT_HOUR_MILLIS) / elapsed)),
       forecast: formatAmount(lastUnits<Quantity>(sum.cost + (sum.recent * left) / elapsed)),
     };
   };

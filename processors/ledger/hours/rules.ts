@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { DAY_MILLIS } from "../../../domain/time.ts";
 import { hasOwnedByMatch, listedMachines } from "../charge/absent-machines.ts";
 import type { ChargeRules } from "../charging/charge-window.ts";
 import { knownDates, type KnownDates } from "../plan/known-dates.ts";
@@ -19,7 +19,7 @@ export interface LedgerRules {
 }
 
 /** The default time without a sample after which a slot ends. */
-export const ABSENT_AFTER_MILLIS = 24 * HOUR_MILLIS;
+export const ABSENT_AFTER_MILLIS = DAY_MILLIS;
 
 /** Returns the rules of a configuration. `books` and `policies` are the configuration texts that the hashes cover. */
 export function ledgerRules(

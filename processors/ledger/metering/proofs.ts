@@ -1,3 +1,4 @@
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { ProvenLabel, RecordedPod, Span } from "../plan/node-record.ts";
 import { PROOF_COLUMNS, type ProofRow } from "../../../runtime/store/schema/meter.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
@@ -66,6 +67,6 @@ export async function hoursMetered(
   );
   const hours = rows.map(({ start }) => start);
   return hours.filter(
-    (start) => start !== except && spans.some(({ from, until }) => start < until && from < start + 3_600_000),
+    (start) => start !== except && spans.some(({ from, until }) => start < until && from < start + HOUR_MILLIS),
   );
 }

@@ -1,11 +1,12 @@
 import { IMPORTED_UID, type CountedBy, type InventoryFact } from "../../../domain/inventory.ts";
 import { isGuess, strongestCount } from "../../../domain/node-gpus.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
 import type { Machine, MachineState, Span } from "../plan/node-record.ts";
 
 /** How long after a span a fact can still describe it. Nodes report since when they are not ready. */
-const SAID_LATER_MILLIS = 3_600_000;
+const SAID_LATER_MILLIS = HOUR_MILLIS;
 
 /** Facts in order. A fact whose clock is older than the fact before it begins with that fact, as in the view `inventory`. */
 const HISTORY = `

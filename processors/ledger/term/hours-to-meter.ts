@@ -1,10 +1,10 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
-import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** Hours older than this are not metered for the first time, because raw rows are not kept longer. */
-const OLDEST_MILLIS = 40 * 24 * HOUR_MILLIS;
+const OLDEST_MILLIS = 40 * DAY_MILLIS;
 
 /**
  * Selects since when each cluster is watched or scraped, and until when anything is known to exist: machines, or samples and the time after

@@ -1,10 +1,11 @@
 import { groupedBy } from "../../../domain/grouped.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { RunKind } from "../hours/runs.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { keyOf } from "../hours/schedule.ts";
 
 /** How long superseded rows stay, for readers that began with them. */
-export const SUPERSEDED_KEPT_MILLIS = 3_600_000;
+export const SUPERSEDED_KEPT_MILLIS = HOUR_MILLIS;
 
 /** A run in `runs`, announced or published. */
 export interface KnownRun {

@@ -1,5 +1,6 @@
 import { split } from "../../../domain/exact/split.ts";
 import { formatAmount, lastUnits } from "../../../domain/exact/units.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { AllocationSums } from "./read.ts";
 
 /** The name of allocations of capacity without a holder. */
@@ -122,7 +123,7 @@ function allocation(
   idle: bigint,
 ): object {
   const { labels, gpuModel, ...names } = properties;
-  const hours = (end - start) / 3_600_000;
+  const hours = (end - start) / HOUR_MILLIS;
   const efficiency = gpuHours === 0n ? 0 : Number(activeHours) / Number(gpuHours);
   const kept = Object.fromEntries(Object.entries(names).filter(([, value]) => value !== ""));
   return {

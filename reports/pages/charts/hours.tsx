@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import { utc } from "../parts/time.ts";
 import { AXIS, Chart } from "./chart.tsx";
 
@@ -26,7 +26,7 @@ export function HoursChart({ lines, from, unit, most, height = 160, title }: Hou
       max: from + hours * HOUR_MILLIS,
       ...AXIS,
       axisLabel: { ...AXIS.axisLabel, hideOverlap: true, formatter: (at: number) => utc(at).slice(5, 10) },
-      interval: Math.ceil(hours / 24 / 7) * 24 * HOUR_MILLIS,
+      interval: Math.ceil(hours / 24 / 7) * DAY_MILLIS,
       splitLine: { show: false },
     },
     yAxis: {
