@@ -12,6 +12,7 @@ import { isSameProfile } from "../../../domain/mig-profile.ts";
 import type { Held } from "../../../domain/share/claim.ts";
 import type { DeviceEvidence } from "../../../domain/workload.ts";
 import { readAllocations } from "../../../domain/attribution/allocated.ts";
+import { groupOf } from "../../../domain/attribution/group.ts";
 import { hasPart, isShared } from "../../../domain/attribution/kind.ts";
 import type { Moment } from "../../../domain/attribution/moment.ts";
 import type { Proofs } from "../../../domain/attribution/proofs.ts";
@@ -197,12 +198,6 @@ function strangersOn(slots: readonly FilledSlot[], slotDevice: SlotDevice, at: n
       evidence: isJob ? "hpc-job" : "label",
     };
   });
-}
-
-/** Returns the pods that share the GPU of a reservation pod. */
-function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
-  const groups = new Set(evidence.flatMap((entry) => (entry.by === "reservation" ? [entry.group] : [])));
-  return pods.filter((pod) => pod.evidence.some((entry) => entry.by === "group" && groups.has(entry.group)));
 }
 
 function momentOfNode({ node: name }: NodeRecord, node: NodeHoldings, at: number): Moment {

@@ -4,6 +4,7 @@ import { isReservation, type Holding } from "../../../../domain/holding.ts";
 import { withShown } from "../../../../domain/node-gpus.ts";
 import type { ScrapeShape } from "../../../../domain/scrape.ts";
 import { readAllocations, type Allocated } from "../../../../domain/attribution/allocated.ts";
+import { groupOf } from "../../../../domain/attribution/group.ts";
 import { askedInAll, asksFor, deviceKey, hasPart, isShared, vendorOf } from "../../../../domain/attribution/kind.ts";
 import { readLabel, type Label } from "./label.ts";
 import type { Moment } from "../../../../domain/attribution/moment.ts";
@@ -127,12 +128,6 @@ function known(
   if (held.length > 0) return holderOf(held, "label");
   if (device.hpcJob === undefined) return undefined;
   return { ...NO_HOLDER, name: device.hpcJob, evidence: "hpc-job", holders: 1 };
-}
-
-/** Returns the pods that share the GPU of a reservation pod. */
-function groupOf({ evidence }: Holding, pods: readonly Holding[]): readonly Holding[] {
-  const groups = new Set(evidence.flatMap((entry) => (entry.by === "reservation" ? [entry.group] : [])));
-  return pods.filter((pod) => pod.evidence.some((entry) => entry.by === "group" && groups.has(entry.group)));
 }
 
 /** Returns a holder that stands for pods, which are sorted by namespace and name; undefined if there are none. */
