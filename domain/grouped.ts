@@ -12,3 +12,11 @@ export function groupedBy<Item>(
   }
   return groups;
 }
+
+/** Returns items with equal keys together, in the order of the first item of each group. A key has parts. */
+export function groupBy<Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => readonly (string | undefined)[],
+): readonly (readonly [Item, ...Item[]])[] {
+  return [...groupedBy(items, (item) => JSON.stringify(keyOf(item))).values()];
+}

@@ -1,7 +1,7 @@
 import type { UsageHour } from "../domain/allocation/usage-hour.ts";
 import type { Charge } from "../domain/charge/charge.ts";
 import { gpuKey } from "../domain/device.ts";
-import { groupBy } from "../domain/practice/group.ts";
+import { groupBy } from "../domain/grouped.ts";
 import type { Sample, SeenSamples } from "./samples.ts";
 import type { Unseen } from "./seen.ts";
 

@@ -1,6 +1,6 @@
 import { lastUnits, sum, type Money } from "../exact/units.ts";
 import type { PracticeFacts } from "./facts.ts";
-import { groupBy } from "./group.ts";
+import { groupBy } from "../grouped.ts";
 
 /** How soon a finding should be mended. */
 export type Severity = (typeof SEVERITIES)[number];

@@ -17,7 +17,7 @@ import type {
   PracticeWorkload,
   Spend,
 } from "./facts.ts";
-import { groupBy } from "./group.ts";
+import { groupBy } from "../grouped.ts";
 
 /** The charges of a workload over the days. */
 export interface WorkloadSpend extends Spend {

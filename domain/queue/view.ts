@@ -1,3 +1,4 @@
+import { groupBy } from "../grouped.ts";
 import type { Counted, QueuedPod } from "./queued-pod.ts";
 
 /** Pods that wait for a node for the same reason. */
@@ -171,15 +172,4 @@ function mostAtOnce(pods: readonly QueuedPod[]): number {
 
 function sumOf(pods: readonly QueuedPod[]): number {
   return pods.reduce((sum, { devices }) => sum + devices, 0);
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => readonly string[]): [Item, ...Item[]][] {
-  const groups = new Map<string, [Item, ...Item[]]>();
-  for (const item of items) {
-    const key = JSON.stringify(keyOf(item));
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()];
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { groupedBy } from "../../domain/grouped.ts";
 import type { ConfiguredDelivery, ConfiguredRecipient } from "../../runtime/config/deliveries.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { ReportQuestion } from "../question/question.ts";
@@ -46,14 +47,7 @@ export function occasionKey({ delivery, recipient, from, until }: Omit<Occasion,
 
 /** Groups records by the {@link occasionKey} of their occasion, in their order. */
 export function byOccasion(records: readonly DeliveryRecord[]): ReadonlyMap<string, readonly DeliveryRecord[]> {
-  const grouped = new Map<string, DeliveryRecord[]>();
-  for (const record of records) {
-    const key = occasionKey(record);
-    const group = grouped.get(key);
-    if (group === undefined) grouped.set(key, [record]);
-    else group.push(record);
-  }
-  return grouped;
+  return groupedBy(records, occasionKey);
 }
 
 /** Returns the question of a delivery for a period. */

@@ -100,3 +100,9 @@ function sumsOfRow(row: SumsRow, values: readonly string[]): GroupSums {
     carbon: carbon === null ? undefined : amountOf(carbon),
   };
 }
+
+/** Compares two lists of values of dimensions by the first value that differs. */
+export function compareKeys(a: readonly string[], b: readonly string[]): number {
+  const first = a.findIndex((value, index) => value !== b[index]);
+  return first < 0 ? 0 : a[first]! < b[first]! ? -1 : 1;
+}

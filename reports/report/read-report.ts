@@ -1,8 +1,9 @@
+import { groupedBy } from "../../domain/grouped.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { beginsWithTime, hasTrend, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import { readCharged } from "./charged.ts";
-import { readGroups, type GroupSums } from "./groups.ts";
+import { compareKeys, readGroups, type GroupSums } from "./groups.ts";
 import type { Report } from "./report.ts";
 import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
@@ -73,16 +74,14 @@ function reportOf(
   const { policy, kind, span, by, where } = question;
   const groups = grouped(sums);
   const before = grouped(past?.sums ?? []);
-  const keys = new Set([
-    ...groups.keys(),
-    ...[...before].flatMap(([key, group]) => (costOf(group.sums) === 0n ? [] : key)),
-  ]);
+  const keys = new Set([...groups.keys(), ...[...before].flatMap(([key, group]) => (costOf(group) === 0n ? [] : key))]);
   const unordered = [...keys].map((key) => ({
-    group: groups.get(key) ?? { values: before.get(key)!.values, sums: [] },
-    sumsBefore: before.get(key)?.sums ?? [],
+    values: (groups.get(key) ?? before.get(key)!)[0].values,
+    sums: groups.get(key) ?? [],
+    sumsBefore: before.get(key) ?? [],
   }));
   const byCost = (a: (typeof unordered)[number], b: (typeof unordered)[number]): number =>
-    beginsWithTime({ by }) ? 0 : descending(costOf(a.group.sums), costOf(b.group.sums));
+    beginsWithTime({ by }) ? 0 : descending(costOf(a.sums), costOf(b.sums));
   return {
     policy,
     kind,
@@ -92,34 +91,18 @@ function reportOf(
     where,
     currency,
     comparedWith: past?.span ?? null,
-    total: withTrend(sumsOf(groups), sumsOf(before), question, past !== undefined),
+    total: withTrend(sums, past?.sums ?? [], question, past !== undefined),
     rows: unordered
-      .toSorted((a, b) => byCost(a, b) || inOrder(a.group, b.group))
-      .map(({ group, sumsBefore }) => ({
-        dimensions: Object.fromEntries(by.map((name, index) => [name, group.values[index]!])),
-        ...withTrend(group.sums, sumsBefore, question, past !== undefined),
+      .toSorted((a, b) => byCost(a, b) || compareKeys(a.values, b.values))
+      .map(({ values, sums: ofGroup, sumsBefore }) => ({
+        dimensions: Object.fromEntries(by.map((name, index) => [name, values[index]!])),
+        ...withTrend(ofGroup, sumsBefore, question, past !== undefined),
       })),
   };
 }
 
-interface Group {
-  readonly values: readonly string[];
-  readonly sums: LineSums[];
-}
-
-function grouped(all: readonly GroupSums[]): ReadonlyMap<string, Group> {
-  const groups = new Map<string, Group>();
-  for (const sums of all) {
-    const key = JSON.stringify(sums.values);
-    const group = groups.get(key) ?? { values: sums.values, sums: [] };
-    groups.set(key, group);
-    group.sums.push(sums);
-  }
-  return groups;
-}
-
-function sumsOf(groups: ReadonlyMap<string, Group>): readonly LineSums[] {
-  return [...groups.values()].flatMap(({ sums }) => sums);
+function grouped(sums: readonly GroupSums[]): ReadonlyMap<string, readonly [GroupSums, ...GroupSums[]]> {
+  return groupedBy(sums, ({ values }) => JSON.stringify(values));
 }
 
 function withTrend(
@@ -151,9 +134,4 @@ function kindBefore({ kind }: Pick<ReportQuestion, "kind">, comparedWith: Span):
 
 function descending(a: bigint, b: bigint): number {
   return a > b ? -1 : a < b ? 1 : 0;
-}
-
-function inOrder({ values: a }: Group, { values: b }: Group): number {
-  const first = a.findIndex((value, index) => value !== b[index]);
-  return first < 0 ? 0 : a[first]! < b[first]! ? -1 : 1;
 }

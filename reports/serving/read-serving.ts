@@ -5,7 +5,7 @@ import type { ServingDimension } from "../../domain/serving/dimension.ts";
 import { PHASES, type Phase } from "../../domain/serving/split-rule.ts";
 import { unitCosts, type ServingSums, type UnitCosts } from "../../domain/serving/unit-cost.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { TooManyGroupsError } from "../report/groups.ts";
+import { compareKeys, TooManyGroupsError } from "../report/groups.ts";
 import { servingSql, type ServingQuestion } from "./question.ts";
 
 /** The cost of serving of some lines. Amounts are exact decimals. */
@@ -155,9 +155,4 @@ function text(amount: bigint): string {
 
 function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function compareKeys(a: readonly string[], b: readonly string[]): number {
-  const first = a.findIndex((value, index) => value !== b[index]);
-  return first < 0 ? 0 : a[first]! < b[first]! ? -1 : 1;
 }

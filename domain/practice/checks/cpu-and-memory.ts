@@ -3,7 +3,7 @@ import { lastUnits } from "../../exact/units.ts";
 import { affectedNode, inTemplate } from "../affected.ts";
 import { createCheck } from "../check.ts";
 import type { PracticeNode } from "../facts.ts";
-import { groupBy } from "../group.ts";
+import { groupBy } from "../../grouped.ts";
 import {
   fairPart,
   placedPods,

@@ -2,7 +2,7 @@ import { sum } from "../../exact/units.ts";
 import { affectedCluster, affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck } from "../check.ts";
 import type { PracticeFacts, PracticeWorkload } from "../facts.ts";
-import { groupBy } from "../group.ts";
+import { groupBy } from "../../grouped.ts";
 
 const RANKED = new Set(["inference", "training"]);
 

@@ -2,7 +2,7 @@ import { HOUR_MILLIS, MINUTE_MILLIS } from "../../time.ts";
 import { affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck } from "../check.ts";
 import type { LimitedPod } from "../facts.ts";
-import { groupBy } from "../group.ts";
+import { groupBy } from "../../grouped.ts";
 
 /** A shorter limit makes nobody wait. */
 const SHORT_SECONDS = 61 * 60;

@@ -2,7 +2,7 @@ import { affectedNode } from "../affected.ts";
 import { createCheck, type Affected } from "../check.ts";
 import { branchOf, endedBranch } from "../driver-branches.ts";
 import type { PracticeNode } from "../facts.ts";
-import { groupBy } from "../group.ts";
+import { groupBy } from "../../grouped.ts";
 
 const OPERATOR = "gpu-operator";
 

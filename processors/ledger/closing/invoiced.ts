@@ -1,5 +1,6 @@
 import type { InvoiceLine } from "../../../domain/charge/invoice.ts";
 import { amountOf, difference, sum, type Money } from "../../../domain/exact/units.ts";
+import { groupedBy } from "../../../domain/grouped.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { holderWeightOf, type ScopeWeights } from "../../../domain/policy/spread.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
@@ -48,7 +49,7 @@ export async function compareInvoice(
     COMPUTED,
     { close: of.closeId, policy: of.policy },
   );
-  return [...groupBy(lines, kindOf).values()].map((ofKind): InvoicedKind => {
+  return [...groupedBy(lines, kindOf).values()].map((ofKind): InvoicedKind => {
     const { account, instanceType, capacityType, key } = ofKind[0]!;
     const clusters = context.accounts?.[account];
     const costs = computed.filter(
@@ -112,17 +113,4 @@ function checkInvoice(lines: readonly InvoiceLine[], { currency, accounts }: Inv
 
 function kindOf({ account, instanceType, capacityType }: InvoiceLine): string {
   return JSON.stringify([account, instanceType, capacityType]);
-}
-
-function groupBy<Value>(
-  values: readonly Value[],
-  keyOf: (value: Value) => string,
-): ReadonlyMap<string, readonly Value[]> {
-  const groups = new Map<string, Value[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
-    else group.push(value);
-  }
-  return groups;
 }

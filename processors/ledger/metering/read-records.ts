@@ -131,7 +131,7 @@ async function readSeen(
   cluster: string,
   { groups, nodes, bare, machines, names, proven, window, looked }: SeenWindow,
 ): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
-  const byGpu = grouped(groups);
+  const byGpu = new Map(grouped(groups));
   const speaking = new Set(byGpu.keys());
   const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
   const isBare = new Set(bare);

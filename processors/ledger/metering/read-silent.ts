@@ -1,3 +1,4 @@
+import { groupedBy } from "../../../domain/grouped.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { Machine, NodeRecord, Span } from "../plan/node-record.ts";
 import type { SampleGroup } from "../plan/samples.ts";
@@ -138,13 +139,6 @@ function mostOf(machines: readonly Machine[] = []): number {
 }
 
 /** Groups sample groups by their GPU. */
-export function grouped(groups: readonly SampleGroup[]): Map<string, readonly SampleGroup[]> {
-  const byGpu = new Map<string, SampleGroup[]>();
-  for (const group of groups) {
-    const key = gpuOfNodeKey(group);
-    const known = byGpu.get(key);
-    if (known === undefined) byGpu.set(key, [group]);
-    else known.push(group);
-  }
-  return byGpu;
+export function grouped(groups: readonly SampleGroup[]): ReadonlyMap<string, readonly SampleGroup[]> {
+  return groupedBy(groups, gpuOfNodeKey);
 }
