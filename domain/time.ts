@@ -10,6 +10,12 @@ export const EXACT_HOUR_MILLIS = 3_600_000n;
 /** A day of 24 hours in milliseconds: a UTC day. */
 export const DAY_MILLIS = 86_400_000;
 
+/** The hours of a UTC day. */
+export const HOURS_OF_DAY = 24;
+
+/** The hours of a month, as clouds count them. */
+export const MONTH_HOURS = 730;
+
 /** Returns the start of the UTC hour that contains the time. Both are milliseconds since the epoch. */
 export function hourOf(millis: number): number {
   return Math.floor(millis / HOUR_MILLIS) * HOUR_MILLIS;

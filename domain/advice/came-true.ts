@@ -1,6 +1,6 @@
 import { divide, multiply, rational, type Rational } from "../exact/rational.ts";
 import { difference, exactly, lastUnits, roundToLastUnit, sum, type Money } from "../exact/units.ts";
-import { DAY_MILLIS } from "../time.ts";
+import { DAY_MILLIS, HOURS_OF_DAY } from "../time.ts";
 import type { Window } from "./evidence.ts";
 
 /** The cost of a workload by day: the start of the day in UTC, milliseconds since the epoch, to the cost of its holders. */
@@ -45,7 +45,6 @@ export interface Outcome {
 }
 
 const LEAST_DAYS = 3;
-const HOURS_OF_DAY = 24;
 
 /**
  * Compares the cost of a workload per hour before and after a change, with that of similar workloads that did not change

@@ -1,6 +1,6 @@
 import { multiply, rational } from "../exact/rational.ts";
 import { amountOf, exactly, formatAmount, roundToLastUnit, type Money } from "../exact/units.ts";
-import { HOUR_MILLIS } from "../time.ts";
+import { HOUR_MILLIS, MONTH_HOURS } from "../time.ts";
 import type { Card, CardLine, Saving } from "./card.ts";
 import type { Window } from "./evidence.ts";
 
@@ -14,9 +14,6 @@ type Written<Of> = Of extends bigint
     : Of extends object
       ? { readonly [Key in keyof Of]: Written<Of[Key]> }
       : Of;
-
-/** The hours of a month, as clouds count them. */
-const MONTH_HOURS = 730;
 
 /** Returns a saving of a window as the saving of a month of 730 h, rounded to the last unit. */
 export function perMonth(amount: Money, { from, until }: Window): Money {

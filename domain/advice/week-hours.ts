@@ -1,4 +1,4 @@
-import { HOUR_MILLIS } from "../time.ts";
+import { HOURS_OF_DAY, HOUR_MILLIS } from "../time.ts";
 
 /** Hours of a week in UTC: 0 is the first hour of Monday, 167 the last one of Sunday. */
 export type WeekHours = ReadonlySet<number>;
@@ -10,7 +10,6 @@ export const HOURS_OF_WEEK = 168;
 export const WEEK_HOURS_FORM = "hours of the week in UTC, such as 20-7, or mon-fri 20-7, sat-sun";
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-const HOURS_OF_DAY = 24;
 /** 1970-01-01 was a Thursday. */
 const FIRST_WEEKDAY = 3;
 

@@ -6,7 +6,7 @@ import { addCounts, type Work } from "./work.ts";
 export const UNATTRIBUTED = "unattributed";
 
 /** The tenant that stands for all tenants beyond the limit of a service. */
-const OTHER_TENANTS = "other";
+export const OTHER_TENANTS = "other";
 
 /** The part of a model's work that belongs to a tenant. */
 export interface TenantPart {

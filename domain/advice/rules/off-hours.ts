@@ -1,11 +1,10 @@
-import { DAY_MILLIS, HOUR_MILLIS } from "../../time.ts";
+import { DAY_MILLIS, HOURS_OF_DAY, HOUR_MILLIS } from "../../time.ts";
 import { doubtsOf } from "../doubts.ts";
 import { coverageOf, isActive, isIdle, type HourEvidence } from "../evidence.ts";
 import { stopRemedy } from "../remedies.ts";
 import { percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
 import { HOURS_OF_WEEK, weekHourOf, weekHoursText } from "../week-hours.ts";
 
-const HOURS_OF_DAY = 24;
 const WEEKDAYS = 5;
 /** The shortest night that is worth a stop and a start, in hours. */
 const SHORTEST_NIGHT = 6;
