@@ -1,6 +1,7 @@
 import type { ServingInspection } from "../collectors/exporters/serving/inspect.ts";
+import { counted } from "../domain/advice/rule.ts";
 import { SERVING_METRIC_BY_NAME } from "../domain/serving/metric.ts";
-import { counted, renderTable } from "./table.ts";
+import { renderTable } from "./table.ts";
 
 const MOST_ROWS = 20;
 const MOST_SHOWN_VALUES = 8;

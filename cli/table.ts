@@ -39,8 +39,3 @@ function codeOf(sign: string): string {
 function width(cell: string): number {
   return Array.from(cell).length;
 }
-
-/** Returns a number with its noun: `1 row`, `2 rows`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}

@@ -1,3 +1,5 @@
+import { isObject } from "../object.ts";
+
 /**
  * A shape check. Returns why a value does not have the shape, as a sentence that begins with the value's path; undefined if it has the
  * shape.
@@ -72,10 +74,6 @@ export function byField(name: string, shapes: ReadonlyMap<string, Shape>): Shape
     const shape = typeof kind === "string" ? shapes.get(kind) : undefined;
     return shape === undefined ? `${path}.${name} is not one of ${[...shapes.keys()].join(", ")}` : shape(value, path);
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function firstProblem<Name extends string | number>(

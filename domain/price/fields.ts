@@ -1,4 +1,5 @@
 import { compare, DECIMAL_FORM, parseDecimal, rational, ZERO, type Rational } from "../exact/rational.ts";
+import { isObject } from "../object.ts";
 import { instantOf, INSTANT_FORM } from "./instant.ts";
 import { problemAt, type Path, type PriceProblem } from "./problem.ts";
 
@@ -164,5 +165,5 @@ function isAtLeast(value: Rational, least: Rational | undefined): boolean {
 }
 
 function entriesOf(raw: unknown): readonly [string, unknown][] | undefined {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw) ? Object.entries(raw) : undefined;
+  return isObject(raw) ? Object.entries(raw) : undefined;
 }

@@ -1,10 +1,9 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
 import { ADDED_DIMENSIONS, HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../../domain/charge/dimension.ts";
 import { ZERO } from "../../../domain/exact/rational.ts";
-import { formatAmount, type Amount, type Quantity } from "../../../domain/exact/units.ts";
 import { DIMENSIONS } from "../../../domain/owner/owner.ts";
 import { amountsOf, COUNTED, isNothing, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
-import type { Breach } from "./invariant.ts";
+import { sumText, type Breach } from "./invariant.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
@@ -45,7 +44,7 @@ export function correctionBreaches(
     return COUNTED.flatMap(([what, name]) =>
       (expected[name] ?? 0n) === (found[name] ?? 0n)
         ? []
-        : [{ policy, node, slot, what, expected: text(what, expected[name]), found: text(what, found[name]) }],
+        : [{ policy, node, slot, what, expected: sumText(what, expected[name]), found: sumText(what, found[name]) }],
     );
   });
 }
@@ -96,8 +95,4 @@ function sumsByGpu(charges: readonly Charge[]): ReadonlyMap<string, Amounts> {
     sums.set(gpu, plus(sums.get(gpu) ?? NOTHING, { ...amountsOf(charge), shareMillis: ZERO }, 1n));
   }
   return sums;
-}
-
-function text(what: Breach["what"], amount = 0n): string {
-  return what === "energy" ? String(amount) : formatAmount(amount as Amount<Quantity>);
 }

@@ -61,7 +61,7 @@ export function breachesOf(
     return SUMMED.flatMap((what) =>
       wanted[what] === got[what]
         ? []
-        : [{ policy, node, slot, what, expected: text(what, wanted[what]), found: text(what, got[what]) }],
+        : [{ policy, node, slot, what, expected: sumText(what, wanted[what]), found: sumText(what, got[what]) }],
     );
   });
 }
@@ -88,6 +88,7 @@ function addPower(sums: Sums, power: Money | undefined): void {
   addCosts(sums, { list: power, contracted: power, effective: power });
 }
 
-function text(what: Breach["what"], amount: bigint): string {
+/** Returns a compared sum as text: energy in millijoules, all others as decimals. */
+export function sumText(what: Breach["what"], amount = 0n): string {
   return what === "energy" ? String(amount) : formatAmount(amount as Amount<Quantity>);
 }

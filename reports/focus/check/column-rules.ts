@@ -1,7 +1,8 @@
+import { isObject } from "../../../domain/object.ts";
 import { minorDigitsOf } from "../../../domain/price/currency.ts";
 import { ALLOWED_WORDS, DECIMALS, KEY_VALUES, MOMENTS, NEVER_NULL, NEVER_NULL_IF_PRESENT } from "./known-columns.ts";
 import type { RowRule, WrittenRow } from "./rule.ts";
-import { decimalIn, isMoment, isObject, jsonIn, pairsIn } from "./values.ts";
+import { decimalIn, isMoment, jsonIn, pairsIn } from "./values.ts";
 
 /** Returns the first of some columns whose text breaks a rule. Null breaks no rule. */
 function firstOf(columns: readonly string[], isBroken: (text: string, column: string) => boolean): RowRule["brokenIn"] {

@@ -1,3 +1,5 @@
+import { isObject } from "../../../domain/object.ts";
+
 /** Returns a decimal in 10⁻¹⁸; undefined if the text is not a decimal or has more digits. Exponents and separators are refused. */
 export function decimalIn(text: string | null | undefined): bigint | undefined {
   const [, sign, whole, fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text ?? "") ?? [];
@@ -26,9 +28,4 @@ export function pairsIn(text: string | null | undefined): readonly (readonly [st
   if (!isObject(value)) return undefined;
   const pairs = Object.entries(value);
   return pairs.every(([, each]) => each === null || typeof each !== "object") ? pairs : undefined;
-}
-
-/** Returns true if a value is an object with keys. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,4 @@
+/** Returns true if a value is an object with keys. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
