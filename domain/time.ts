@@ -26,6 +26,11 @@ export function dayOf(millis: number): number {
   return Math.floor(millis / DAY_MILLIS) * DAY_MILLIS;
 }
 
+/** A time in ISO 8601 with milliseconds: `2026-03-01T00:00:00.000Z`. */
+export function isoText(millis: number): string {
+  return new Date(millis).toISOString();
+}
+
 /** A time as people read it: a UTC midnight as `2026-03-01`, any other time in ISO 8601. */
 export function momentText(millis: number): string {
   return new Date(millis)

@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { isoText } from "../../domain/time.ts";
 import type { MadeToken, StoredToken, TokenRequest } from "../../reports/access/tokens.ts";
 import { renderTable } from "../table.ts";
 
@@ -23,10 +24,10 @@ export function tokenRecords(tokens: readonly StoredToken[], now: number): reado
     id,
     ...viewer,
     state: revoked !== undefined ? "revoked" : (expiresMillis ?? Infinity) <= now ? "expired" : "valid",
-    createdAt: timeText(createdMillis),
+    createdAt: isoText(createdMillis),
     createdBy,
-    expiresAt: expiresMillis === undefined ? null : timeText(expiresMillis),
-    revokedAt: revoked === undefined ? null : timeText(revoked.millis),
+    expiresAt: expiresMillis === undefined ? null : isoText(expiresMillis),
+    revokedAt: revoked === undefined ? null : isoText(revoked.millis),
     revokedBy: revoked?.by ?? null,
   }));
 }
@@ -56,7 +57,7 @@ export function configEntry({ name, role, teams, expiresMillis }: TokenRequest, 
     role,
     ...(teams.length === 0 ? {} : { teams }),
     sha256: hash,
-    ...(expiresMillis === undefined ? {} : { expires: timeText(expiresMillis) }),
+    ...(expiresMillis === undefined ? {} : { expires: isoText(expiresMillis) }),
   };
   return stringify({ server: { access: { tokens: [entry] } } }, { lineWidth: 0 });
 }
@@ -65,13 +66,9 @@ export function configEntry({ name, role, teams, expiresMillis }: TokenRequest, 
 export function madeText(request: TokenRequest, { id }: MadeToken, isForConfig: boolean): string {
   const { name, role, teams, expiresMillis } = request;
   const of = teams.length === 0 ? role : `${role} of ${teams.join(", ")}`;
-  const end = expiresMillis === undefined ? "without an end" : `valid until ${timeText(expiresMillis)}`;
+  const end = expiresMillis === undefined ? "without an end" : `valid until ${isoText(expiresMillis)}`;
   const where = isForConfig
     ? "The token works when the entry is in the configuration."
     : "The token is shown only once.";
   return `${id}: token of ${name} (${of}), ${end}. ${where}`;
-}
-
-function timeText(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,3 +1,4 @@
+import { isoText } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertRecords } from "../../runtime/store/schema/records.ts";
 
@@ -54,11 +55,7 @@ export function isDismissed(mark: Mark | undefined, now: number): boolean {
 export function markJson(mark: Mark | undefined): object | null {
   if (mark === undefined) return null;
   const { what, at, until, who, why } = mark;
-  return { what, at: iso(at), until: until === undefined ? null : iso(until), who, why };
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
+  return { what, at: isoText(at), until: until === undefined ? null : isoText(until), who, why };
 }
 
 /** Reads the newest mark of each card that has one, by the id of the card. Fails with a `StoreError`. */
@@ -71,6 +68,6 @@ export async function readMarks(store: Pick<StoreClient, "query">): Promise<Read
 
 /** Adds a decision about a card. Earlier decisions stay in the audit trail. Fails with a `StoreError`. */
 export async function writeMark(store: StoreClient, id: string, { what, at, until, who, why }: Mark): Promise<void> {
-  const until_at = until === undefined ? null : iso(until);
-  await insertRecords(store, "advice_marks", [{ id, what, at: iso(at), until_at, who, why }]);
+  const until_at = until === undefined ? null : isoText(until);
+  await insertRecords(store, "advice_marks", [{ id, what, at: isoText(at), until_at, who, why }]);
 }

@@ -2,6 +2,7 @@ import { confidenceOf } from "../../domain/advice/card.ts";
 import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
 import type { Window } from "../../domain/advice/evidence.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
+import { isoText } from "../../domain/time.ts";
 import type { StoredCard } from "../read/advice.ts";
 import { markJson } from "./marks.ts";
 
@@ -11,8 +12,8 @@ export function cardJson({ card, since, mark }: StoredCard): object {
   return {
     ...rest,
     window: windowJson(window),
-    from: iso(from),
-    since: iso(since),
+    from: isoText(from),
+    since: isoText(since),
     saving: { ...saving, ownerPerMonth: formatAmount(perMonth(card.saving.owner, card.window)) },
     confidence: confidenceOf(card),
     mark: markJson(mark),
@@ -21,10 +22,5 @@ export function cardJson({ card, since, mark }: StoredCard): object {
 
 /** Returns a window with times in ISO 8601. */
 export function windowJson({ from, until }: Window): object {
-  return { from: iso(from), until: iso(until) };
-}
-
-/** Returns a time in ISO 8601. */
-export function iso(millis: number): string {
-  return new Date(millis).toISOString();
+  return { from: isoText(from), until: isoText(until) };
 }

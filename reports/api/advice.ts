@@ -2,8 +2,9 @@ import { z } from "zod";
 import { perMonth } from "../../domain/advice/card-json.ts";
 import type { Window } from "../../domain/advice/evidence.ts";
 import { formatAmount, sum } from "../../domain/exact/units.ts";
+import { isoText } from "../../domain/time.ts";
 import { seesAll, type Viewer } from "../access/viewer.ts";
-import { cardJson, iso, windowJson } from "../advice/stored-card-json.ts";
+import { cardJson, windowJson } from "../advice/stored-card-json.ts";
 import { outcomeJson } from "../advice/outcome-json.ts";
 import {
   readAdviceCard,
@@ -94,7 +95,7 @@ function runJson(run: AdviceRun | undefined, viewer: Viewer): object | null {
   if (run === undefined) return null;
   const { window, madeAt, seconds, workloads, refusals } = run;
   const counts = seesAll(viewer) ? { workloads, refusals } : { workloads: null, refusals: null };
-  return { window: windowJson(window), madeAt: iso(madeAt), seconds, ...counts };
+  return { window: windowJson(window), madeAt: isoText(madeAt), seconds, ...counts };
 }
 
 function totalOf(sums: readonly AdviceSum[], window: Window | undefined, withDismissed = false): object {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isoText } from "../../domain/time.ts";
 import { readLiveFleet, type LiveFleet } from "../read/live-gpus.ts";
 import { fleetSeenBy } from "../read/seen.ts";
 import { readQueue } from "../read/queue.ts";
@@ -29,7 +30,7 @@ export function addNow(server: ApiServer, { ledger, answers, now }: ApiContext):
     async handle({ request, reply }) {
       const { viewer } = request;
       return answers.sendLive(request, reply, async ({ store }) =>
-        jsonBody({ at: iso(now()), ...(await readQueue(store, ledger.owners, viewer, now())) }),
+        jsonBody({ at: isoText(now()), ...(await readQueue(store, ledger.owners, viewer, now())) }),
       );
     },
   });
@@ -37,11 +38,11 @@ export function addNow(server: ApiServer, { ledger, answers, now }: ApiContext):
 
 function fleetJson({ atMillis, gpus, unobserved }: LiveFleet): object {
   return {
-    at: iso(atMillis),
+    at: isoText(atMillis),
     gpus: gpus.map(({ holder, activityRatio, scrapedAtMillis, ...gpu }) => ({
       ...gpu,
       activityRatio: activityRatio ?? null,
-      scrapedAt: iso(scrapedAtMillis),
+      scrapedAt: isoText(scrapedAtMillis),
       holder: holder === undefined ? null : holderJson(holder),
     })),
     unobserved,
@@ -51,9 +52,5 @@ function fleetJson({ atMillis, gpus, unobserved }: LiveFleet): object {
 function holderJson({ workload, ...holder }: NonNullable<LiveFleet["gpus"][number]["holder"]>): object {
   if (workload === undefined) return { ...holder, workload: null };
   const { sinceMillis, ...of } = workload;
-  return { ...holder, workload: { ...of, since: iso(sinceMillis) } };
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
+  return { ...holder, workload: { ...of, since: isoText(sinceMillis) } };
 }

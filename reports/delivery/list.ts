@@ -1,3 +1,4 @@
+import { isoText } from "../../domain/time.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { byOccasion, deliveriesOf, occasionKey, occasionOf, owedOf } from "./delivery.ts";
@@ -71,9 +72,9 @@ export function objectionToRetry(records: readonly DeliveryRecord[], now: number
     case "failed":
       return undefined;
     case "delivered":
-      return `it was delivered at ${iso(standing.at)}, and a delivery is sent only once`;
+      return `it was delivered at ${isoText(standing.at)}, and a delivery is sent only once`;
     case "under way":
-      return `it has been under way since ${iso(standing.at)}`;
+      return `it has been under way since ${isoText(standing.at)}`;
     case "due":
       return "it is due, and is tried automatically";
     case "waiting":
@@ -97,14 +98,14 @@ function statusOf(
     delivery,
     recipient,
     period: periodName({ from, until }),
-    from: iso(from),
-    until: iso(until),
-    due: iso(due),
+    from: isoText(from),
+    until: isoText(until),
+    due: isoText(due),
     state: standing.state,
-    at: "at" in standing ? iso(standing.at) : null,
+    at: "at" in standing ? isoText(standing.at) : null,
     reason: "reason" in standing ? standing.reason : null,
     tries,
-    nextTry: "nextTry" in standing ? iso(standing.nextTry) : null,
+    nextTry: "nextTry" in standing ? isoText(standing.nextTry) : null,
     file: text("file"),
     bytes: typeof details["bytes"] === "number" ? details["bytes"] : null,
     sha256: text("sha256"),
@@ -117,8 +118,4 @@ function statusOf(
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isoText } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertRecords } from "../../runtime/store/schema/records.ts";
 
@@ -100,8 +101,8 @@ export async function writeRecord(
     what,
     attempt,
     claim,
-    at: iso(at),
-    lease_until: iso(leaseUntil),
+    at: isoText(at),
+    lease_until: isoText(leaseUntil),
     who,
     why,
     details: JSON.stringify(details),
@@ -173,18 +174,14 @@ export async function writeSchedule(
   const { delivery, recipient, definition, who } = known;
   const row = { ...columnsOf({ delivery, recipient, from: 0, until: 0, due: 0 }), definition, who };
   await insertRecords(store, "deliveries", [
-    { ...row, what: "scheduled", claim: NO_CLAIM, at: iso(now), details: "{}" },
+    { ...row, what: "scheduled", claim: NO_CLAIM, at: isoText(now), details: "{}" },
   ]);
 }
 
 function columnsOf({ delivery, recipient, from, until, due }: Occasion): object {
-  return { delivery, recipient, from_at: iso(from), until_at: iso(until), due_at: iso(due) };
+  return { delivery, recipient, from_at: isoText(from), until_at: isoText(until), due_at: isoText(due) };
 }
 
 function claimOf({ claim }: DeliveryRecord): string {
   return claim;
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,4 +1,5 @@
 import { closesFrom, periodOf, readPeriod, type BillingPeriod } from "../../domain/period.ts";
+import { isoText } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { CHARGED_HOURS } from "../report/charged.ts";
 
@@ -53,11 +54,11 @@ export async function readPeriods(
       const closed = closingOf.get(name) ?? null;
       return {
         period: name,
-        from: iso(period.from),
-        until: iso(period.until),
+        from: isoText(period.from),
+        until: isoText(period.until),
         status: statusOf(period, closed !== null, now),
-        closesFrom: iso(closesFrom(period, closingDay)),
-        chargedUntil: chargedTo === undefined ? null : iso(chargedTo),
+        closesFrom: isoText(closesFrom(period, closingDay)),
+        chargedUntil: chargedTo === undefined ? null : isoText(chargedTo),
         closed,
       };
     });
@@ -66,8 +67,4 @@ export async function readPeriods(
 function statusOf({ until }: BillingPeriod, isClosed: boolean, now: number): Period["status"] {
   if (isClosed) return "closed";
   return now < until ? "running" : "open";
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,5 +1,6 @@
 import { roundedDecimal, type Rational } from "../../domain/exact/rational.ts";
 import type { Match, PriceBook, PriceEntry } from "../../domain/price/book.ts";
+import { isoText } from "../../domain/time.ts";
 
 /** An entry of the price book for programs and people. Amounts are decimal texts in its currency; times ISO 8601. */
 export interface ShownEntry {
@@ -29,7 +30,7 @@ const DIGITS = 9;
 
 /** Returns the rates by which a book converts entries of other currencies, by currency and then by time. */
 export function shownRates({ rates }: PriceBook): readonly ShownRate[] {
-  return rates.map(({ currency, fromMillis, rate }) => ({ currency, from: iso(fromMillis), rate: decimal(rate) }));
+  return rates.map(({ currency, fromMillis, rate }) => ({ currency, from: isoText(fromMillis), rate: decimal(rate) }));
 }
 
 /** Returns every entry of a book, in its order. */
@@ -63,16 +64,12 @@ function shownPrice(entry: PriceEntry): ShownEntry {
 }
 
 function term(fromMillis: number, untilMillis: number): Pick<ShownEntry, "from" | "until"> {
-  return { from: iso(fromMillis), until: Number.isFinite(untilMillis) ? iso(untilMillis) : null };
+  return { from: isoText(fromMillis), until: Number.isFinite(untilMillis) ? isoText(untilMillis) : null };
 }
 
 function shownMatch({ nodeLabels, ...keys }: Match): ShownEntry["match"] {
   const labels = Object.entries(nodeLabels).map(([name, value]) => [`nodeLabels.${name}`, value]);
   return { ...keys, ...Object.fromEntries(labels) } as ShownEntry["match"];
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }
 
 function decimal(amount: Rational): string {

@@ -1,6 +1,6 @@
 import { exactDecimal, rational, roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, isoText } from "../../domain/time.ts";
 import { sumAmounts, type RunAmounts } from "../../domain/training/bill.ts";
 import type { Collective } from "../../domain/training/collectives.ts";
 import type { Efficiency } from "../../domain/training/efficiency.ts";
@@ -28,8 +28,8 @@ export function runJson(run: ChargedRun): object {
     team,
     outcome,
     isGang,
-    from: iso(begun),
-    until: ended === Infinity ? null : iso(ended),
+    from: isoText(begun),
+    until: ended === Infinity ? null : isoText(ended),
     pods: pods.length,
     models: models.map(({ model, gpuHours }) => ({ model, gpuHours: formatAmount(gpuHours) })),
     queuedSeconds: Math.round(queuedMillis / 1000),
@@ -58,14 +58,14 @@ export function runDetailJson({ run, efficiency, slow, collectives, metricsFailu
 }
 
 function collectiveJson({ lowest, ...collective }: Collective): object {
-  return { ...collective, lowest: { from: iso(lowest.hour), gbs: lowest.gbs } };
+  return { ...collective, lowest: { from: isoText(lowest.hour), gbs: lowest.gbs } };
 }
 
 /** Returns an incident as JSON. */
 export function incidentJson(incident: NodeIncident): object {
   const { cluster, node, at, main, signals, model, driver, recovery, affected, parts, total } = incident;
   return {
-    at: iso(at),
+    at: isoText(at),
     cluster,
     node,
     model,
@@ -73,7 +73,7 @@ export function incidentJson(incident: NodeIncident): object {
     kind: main.kind,
     text: signalText(main),
     signals: signals.map(({ at: seenAt, kind, code, gpu, isBlocking }) => ({
-      at: iso(seenAt),
+      at: isoText(seenAt),
       kind,
       code,
       gpu: gpu ?? null,
@@ -109,13 +109,13 @@ function groupJson({ key, incidents, meanMillisBetween, total }: IncidentGroup):
 function stopJson({ stop, phases, total }: StopCost): object {
   const { at, until, isRestarted, cause, pod, loss, fault } = stop;
   return {
-    at: iso(at),
-    until: isRestarted ? iso(until) : null,
+    at: isoText(at),
+    until: isRestarted ? isoText(until) : null,
     cause,
     text: stopText(stop),
     pod: pod.name,
     node: fault?.node ?? pod.node,
-    lostSince: loss === undefined || loss.from === -Infinity ? null : iso(loss.from),
+    lostSince: loss === undefined || loss.from === -Infinity ? null : isoText(loss.from),
     lostBy: loss?.by ?? null,
     ...amountsJson(total),
     phases: phasesJson(phases),
@@ -152,8 +152,4 @@ function amountsJson({ millijoules, ...amounts }: RunAmounts): object {
     joules: exactDecimal(rational(millijoules, 1000n), 3),
     carbonGrams: formatAmount(amounts.carbon),
   };
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

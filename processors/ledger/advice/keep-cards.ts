@@ -1,6 +1,6 @@
 import { writeCard } from "../../../domain/advice/card-json.ts";
 import type { Window } from "../../../domain/advice/evidence.ts";
-import { DAY_MILLIS } from "../../../domain/time.ts";
+import { DAY_MILLIS, isoText } from "../../../domain/time.ts";
 import { formatAmount } from "../../../domain/exact/units.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
@@ -30,7 +30,7 @@ export async function keepCards(
 ): Promise<void> {
   const { window, cards, workloads, refusals } = advice;
   const runId = newRunId();
-  const until = isoOf(window.until);
+  const until = isoText(window.until);
   const known = await readSince(store, window.until - DAY_MILLIS);
   const rows = cards.map((card) => ({
     run_id: runId,
@@ -50,9 +50,9 @@ export async function keepCards(
   await insertRecords(store, "advice_runs", [
     {
       run_id: runId,
-      from_at: isoOf(window.from),
+      from_at: isoText(window.from),
       until_at: until,
-      made_at: isoOf(madeAt),
+      made_at: isoText(madeAt),
       basis,
       seconds,
       cards: cards.length,
@@ -62,10 +62,6 @@ export async function keepCards(
   ]);
 }
 
-function isoOf(millis: number): string {
-  return new Date(millis).toISOString();
-}
-
 /** Returns since when each card of the window that ended at a time has been there, in ISO 8601. */
 async function readSince(store: StoreClient, until: number): Promise<ReadonlyMap<string, string>> {
   const rows = await store.query<{ id: string; since: number }>(
@@ -73,7 +69,7 @@ async function readSince(store: StoreClient, until: number): Promise<ReadonlyMap
      FROM advice_cards_published WHERE until_at = fromUnixTimestamp64Milli({until:Int64}) GROUP BY id`,
     { until },
   );
-  return new Map(rows.map(({ id, since }) => [id, isoOf(since)]));
+  return new Map(rows.map(({ id, since }) => [id, isoText(since)]));
 }
 
 /** Returns a text that changes with the published usage of a window, and the basis of the window's last run; undefined without one. */
