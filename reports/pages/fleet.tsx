@@ -14,6 +14,7 @@ import { Figure } from "./parts/figures.tsx";
 import { Hours, Ratio } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, hourOf } from "../../domain/time.ts";
@@ -87,10 +88,7 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
   return (
     <>
       <h1>GPUs and their holders</h1>
-      <p class="lead">
-        As of {new Date(atMillis).toISOString().slice(0, 19).replace("T", " ")} UTC, from the samples of the last
-        minutes.
-      </p>
+      <p class="lead">As of {utc(atMillis)}, from the samples of the last minutes.</p>
       <dl class="figures">
         <Figure title="GPUs and parts of GPUs" beside="measured now">
           {String(shown.length)}
