@@ -11,7 +11,7 @@ export const PACE_MILLIS = {
   fourMinutes: 4 * MINUTE_MILLIS,
 } as const;
 
-/** Returns a pace, or that of the quick rules if it is slower. */
+/** Returns a pace in milliseconds, or that of the quick rules if it is slower. */
 export function paceMillis({ intervalMillis }: AlertOptions, pace: keyof typeof PACE_MILLIS): number {
   return Math.max(PACE_MILLIS[pace], intervalMillis);
 }

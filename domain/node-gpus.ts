@@ -30,7 +30,10 @@ export function decideCount(
   return { taken, other: others.find(({ by, count }) => count !== taken.count && !isGuess(by)) };
 }
 
-/** Returns the highest count over time among those with the strongest evidence. Weaker evidence of other times is ignored. */
+/**
+ * Returns the highest count over time among those with the strongest evidence. Weaker evidence of other times is ignored. Undefined without
+ * a count above 0.
+ */
 export function strongestCount(counts: readonly GpuCount[]): GpuCount | undefined {
   const [first, ...others] = strongestFirst(counts);
   if (first === undefined) return undefined;

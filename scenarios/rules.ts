@@ -6,7 +6,10 @@ import { policiesOf } from "../runtime/config/policies.ts";
 import { servingOf } from "../runtime/config/serving.ts";
 import type { Scenario } from "./schema.ts";
 
-/** By what a scenario is charged: its book, its owners, all of its policies, and what energy emits. */
+/**
+ * By what a scenario is charged: its book, its owners, all of its policies, and what energy emits. Throws a `TypeError` for a scenario that
+ * its schema did not read.
+ */
 export function rulesOf(scenario: Scenario): ChargeRules {
   const {
     currency,

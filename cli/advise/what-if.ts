@@ -22,7 +22,10 @@ export interface WhatIfFile {
   readonly whatIf: WhatIf;
 }
 
-/** Returns the bill of a span beside the bill that it would have been after the change in a file, as text. */
+/**
+ * Returns the bill of a span beside the bill that it would have been after the change in a file, as text. Fails with a {@link CommandError}
+ * for a wrong file, and with a `StoreError`.
+ */
 export async function compareBills(
   store: StoreClient,
   config: Config,

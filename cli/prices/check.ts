@@ -92,7 +92,7 @@ function timesOf(times: {
   return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 }
 
-/** Returns the result as text. */
+/** Returns a sentence with the number of problems, and a table of them. */
 export function renderCheck({ source, entries, nodes, problems }: BookCheck): string {
   const looked = nodes === undefined ? "" : `, ${nodes} node${nodes === 1 ? "" : "s"} of the store`;
   const found = problems.length === 0 ? "no problems found" : `problems found: ${problems.length}`;

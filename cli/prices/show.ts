@@ -81,7 +81,7 @@ function decimal(value: Rational): string {
   return roundedDecimal(value, DIGITS);
 }
 
-/** Returns the result as text. */
+/** Returns a sentence with the number of nodes, and a table of their prices. */
 export function renderShown(shown: readonly ShownPrice[], atMillis: number): string {
   const header = [
     "node",

@@ -32,7 +32,7 @@ export function tokenRecords(tokens: readonly StoredToken[], now: number): reado
   }));
 }
 
-/** Returns the tokens as text. */
+/** Returns the tokens as a table, or a sentence without any. */
 export function tokensText(records: readonly TokenRecord[]): string {
   if (records.length === 0) return "the store has no tokens";
   const rows = records.map(

@@ -81,7 +81,7 @@ export interface FleetNode {
 /** The default interval of dcgm-exporter's collections, 30 s. More frequent scrapes return repeated values. */
 export const COLLECT_MILLIS = 30_000;
 
-/** Returns the collection time of the page that is served at a time. */
+/** Returns the collection time of the page that is served at a time. Both times are milliseconds since the epoch. */
 export function collectedAt({ collectPhaseMillis }: FleetNode, timeMillis: number): number {
   return Math.floor((timeMillis - collectPhaseMillis) / COLLECT_MILLIS) * COLLECT_MILLIS + collectPhaseMillis;
 }

@@ -66,7 +66,7 @@ export function joulesBetween({ watts, load }: Engine, fromMillis: number, until
   return watts * loadBetween(load, fromMillis / 1000, untilMillis / 1000);
 }
 
-/** Returns the time when an engine last started. */
+/** Returns the time when an engine last started. Both times are milliseconds since the epoch. */
 export function startedAt({ key, life }: Engine, timeMillis: number): number {
   const phase = hash(key, 1) % RESTART_MILLIS;
   return Math.max(life.startMillis, Math.floor((timeMillis - phase) / RESTART_MILLIS) * RESTART_MILLIS + phase);

@@ -39,7 +39,7 @@ export function needOfSingleGpus(workload: WorkloadEvidence): Need | undefined {
   };
 }
 
-/** Returns an amount with the headroom above it. */
+/** Returns an amount with the headroom above it, in the unit of the amount. */
 export function withHeadroom(amount: number, { headroom }: Pick<RuleContext, "headroom">): number {
   return amount * (1 + headroom);
 }

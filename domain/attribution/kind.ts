@@ -74,7 +74,7 @@ export function hasPart({ asks }: Holding): boolean {
   return asks.length > 0 && asks.every(({ kind }) => kind === "vgpu" || kind === "fraction");
 }
 
-/** Returns the MIG instance that HAMi allocated to a pod. */
+/** Returns the MIG instance that HAMi allocated to a pod; undefined without one. */
 export function givenInstance({ evidence }: Pick<Holding, "evidence">): Annotated | undefined {
   return evidence.find((entry): entry is Annotated => entry.by === "annotation" && entry.isInstance === true);
 }

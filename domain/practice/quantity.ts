@@ -20,7 +20,7 @@ export function cpuText(millicores: number): string {
   return millicores % MILLICORES === 0 ? String(millicores / MILLICORES) : `${millicores}m`;
 }
 
-/** Returns an amount of CPU, rounded down to whole cores if there are any. */
+/** Returns an amount of CPU in millicores, rounded down to whole cores if there are any. */
 export function roundCpu(millicores: number): number {
   return millicores >= MILLICORES ? Math.floor(millicores / MILLICORES) * MILLICORES : Math.floor(millicores);
 }

@@ -134,7 +134,9 @@ export function readQuantity(fields: Fields, key: string, least?: Rational): Rat
   return undefined;
 }
 
-/** Returns the value of a required key. If the key is missing, adds a problem with the allowed form. */
+/**
+ * Returns the value of a required key; undefined if it is missing or invalid. If the key is missing, adds a problem with the allowed form.
+ */
 export function required<Value>(
   fields: Fields,
   key: string,

@@ -28,7 +28,7 @@ export function ownedAccrual(terms: OwnedTerms, originMillis: number): Accrual<"
   });
 }
 
-/** Returns when a machine is written off: at the end of its months of depreciation. */
+/** Returns when a machine is written off, milliseconds since the epoch: at the end of its months of depreciation. */
 export function writtenOffMillis({ inServiceMillis, months }: OwnedTerms): number {
   return millisAt(add(monthsAt(inServiceMillis), rational(months)));
 }

@@ -43,7 +43,7 @@ export interface FocusSource {
   readonly about: Pick<FocusManifest, "rule" | "kind" | "from" | "until" | "where" | "unpriced" | "runsHash">;
 }
 
-/** Writes a source as a file. */
+/** Returns the file of a source. Its bytes are made while they are read. */
 export function focusFile(
   store: StoreClient,
   { columns, origins, expected, about }: FocusSource,

@@ -16,7 +16,7 @@ export interface FocusResource {
   readonly type: "GPU" | "Node" | "Inference service";
 }
 
-/** Returns the GPU, the node or the service of an origin. */
+/** Returns the GPU, the node or the service of an origin; undefined for an origin without any of them. */
 export function resourceOf({ cluster, service, node, slot }: Origin): FocusResource | undefined {
   if (service !== undefined) {
     const { namespace, workloadKind, workload } = service;

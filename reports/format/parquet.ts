@@ -45,7 +45,8 @@ const ROWS_IN_GROUP = 25_000;
 
 /**
  * Returns a Parquet file of portions in Arrow's streaming format, all with the same columns. Only the first portion can be empty, for a
- * file without rows. A batch at a time is in memory, and the current row group.
+ * file without rows. A batch at a time is in memory, and the current row group. Throws a `TypeError` without a portion and for a portion
+ * that is no Arrow stream.
  */
 export async function* parquetOf(portions: AsyncIterable<AsyncIterable<Uint8Array>>): AsyncGenerator<Uint8Array> {
   const properties = new WriterPropertiesBuilder()

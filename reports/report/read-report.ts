@@ -16,7 +16,7 @@ export interface ReadingOptions {
   readonly chooseTable?: ChooseTable;
 }
 
-/** Reads one report like {@link readReports}, for one list of dimensions. */
+/** Reads one report like {@link readReports}, for one list of dimensions. Fails with the same errors. */
 export async function readReport(
   store: StoreClient,
   { by, ...question }: ReportQuestion,

@@ -39,7 +39,7 @@ interface Caller {
   readonly waiting: Set<() => void>;
 }
 
-/** Creates free slots. */
+/** Creates slots of which none is taken. */
 export function createSlots({ atOnce, ofCaller, waiting: most }: SlotLimits): Slots {
   const callers = new Map<string, Caller>();
   let taken = 0;

@@ -32,7 +32,7 @@ export function tenureOf({ node, scheduled, finished }: ScenarioPod, { period }:
   return { from: scheduled ?? period.start, until: finished === null ? Infinity : (finished ?? period.end) };
 }
 
-/** Returns the time when a pod's first container runs; undefined if none ever does. */
+/** Returns the time when a pod's first container runs, milliseconds since the epoch; undefined if none ever does. */
 export function startedAt(pod: ScenarioPod, scenario: Scenario): number | undefined {
   const tenure = tenureOf(pod, scenario);
   if (tenure === undefined || pod.started === null) return undefined;
@@ -40,7 +40,7 @@ export function startedAt(pod: ScenarioPod, scenario: Scenario): number | undefi
   return started < tenure.until ? started : undefined;
 }
 
-/** Returns the time of a pod's creation. */
+/** Returns the time of a pod's creation, milliseconds since the epoch. */
 export function createdAt({ created, scheduled }: ScenarioPod, { period }: Scenario): number {
   return created ?? scheduled ?? period.start;
 }
@@ -72,7 +72,7 @@ export function clustersOf({ nodes, files }: Scenario): readonly string[] {
   return [...new Set([...nodes.map(({ cluster }) => cluster), ...(files === undefined ? [] : [files.cluster])])];
 }
 
-/** Returns the first time in a scenario. */
+/** Returns the first time in a scenario, milliseconds since the epoch. */
 export function beginOf({ period, nodes, pods, namespaces }: Scenario): number {
   const times = [
     ...nodes.map(({ from }) => from),

@@ -6,7 +6,10 @@ import type { Discovery } from "./target.ts";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Creates a discovery like Prometheus' HTTP service discovery: a URL that returns target groups as JSON, polled every `refreshMillis`. */
+/**
+ * Creates a discovery like Prometheus' HTTP service discovery: a URL that returns target groups as JSON, polled every `refreshMillis`. A
+ * look fails if the answer is not 200 or has more than 64 MiB.
+ */
 export function createHttpDiscovery(options: {
   readonly url: string;
   readonly refreshMillis: number;

@@ -10,14 +10,14 @@ export function millisOf(value: unknown): number | undefined {
   return millis >= 0 && millis <= LAST_MILLIS ? millis : undefined;
 }
 
-/** Returns the earliest of the known times; undefined if none is known. */
+/** Returns the earliest of the known times in milliseconds since the epoch; undefined if none is known. */
 export function earliest(times: Iterable<number | undefined>): number | undefined {
   let first: number | undefined;
   for (const time of times) if (time !== undefined && (first === undefined || time < first)) first = time;
   return first;
 }
 
-/** Returns the latest of the known times; undefined if none is known. */
+/** Returns the latest of the known times in milliseconds since the epoch; undefined if none is known. */
 export function latest(times: Iterable<number | undefined>): number | undefined {
   let last: number | undefined;
   for (const time of times) if (time !== undefined && (last === undefined || time > last)) last = time;

@@ -69,7 +69,7 @@ export function growMoment(moment: Moment): number {
   return (needed - before) * BYTES_OF_SLOT;
 }
 
-/** Returns the memory of a moment. */
+/** Returns the memory of a moment in bytes. */
 export function momentBytes({ values }: Moment): number {
   return MOMENT_BYTES + values.length * BYTES_OF_SLOT;
 }

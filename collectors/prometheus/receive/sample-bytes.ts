@@ -58,7 +58,7 @@ export function readSample(
   batch.samples += 1;
 }
 
-/** Skips a field. Groups do not exist in proto3. */
+/** Skips a field. Groups do not exist in proto3. Throws a `RangeError` for a group and for a field with the number 0. */
 export function skipField(reader: protobuf.Reader, tag: number): void {
   const wireType = tag & 7;
   if (wireType === 3 || wireType === 4 || tag >>> 3 === 0) throw new RangeError(`no field has the tag ${tag}`);

@@ -25,7 +25,7 @@ export interface Symbols {
 const MOST_SYMBOLS = 2_000_000;
 const METRIC_NAME = Buffer.from("__name__");
 
-/** Creates symbols without a number. */
+/** Creates symbols without a number. `at` and `text` throw a `RangeError` for a reference without a symbol. */
 export function createSymbols(): Symbols {
   const ids = new Map<string, number>();
   const families = new Set<number>();

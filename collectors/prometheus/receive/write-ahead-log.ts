@@ -51,7 +51,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Opens the log in a folder of this process alone. */
+/** Opens the log in a folder of this process alone. Throws if the folder cannot be made or read. */
 export function openWriteAheadLog(folder: string, maxBytes: number, logger: Logger): WriteAheadLog {
   makePrivateFolder(folder);
   const sizes = new Map<number, number>();

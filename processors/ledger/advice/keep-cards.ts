@@ -72,7 +72,10 @@ async function readSince(store: StoreClient, until: number): Promise<ReadonlyMap
   return new Map(rows.map(({ id, since }) => [id, isoText(since)]));
 }
 
-/** Returns a text that changes with the published usage of a window, and the basis of the window's last run; undefined without one. */
+/**
+ * Returns a text that changes with the published usage of a window, and the basis of the window's last run; undefined without one. Fails
+ * with a `StoreError`.
+ */
 export async function readBasis(
   store: StoreClient,
   { from, until }: Window,

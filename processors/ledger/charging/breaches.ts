@@ -3,7 +3,9 @@ import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import type { Breach } from "../charge/invariant.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 
-/** Stores the breaches of a window, so that a close can name them. A breach that was found before is stored once. */
+/**
+ * Stores the breaches of a window, so that a close can name them. A breach that was found before is stored once. Fails with a `StoreError`.
+ */
 export async function keepBreaches(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,

@@ -69,7 +69,7 @@ export interface HourCharges {
 
 /**
  * Computes the charges of one UTC hour of one cluster from its published usage, under each policy. Checks them against the cost of each GPU
- * and publishes them as one run. After a breach, nothing is published. Fails with a `StoreError`.
+ * and publishes them as one run. After a breach, nothing is published, and `content` is undefined. Fails with a `StoreError`.
  */
 export async function chargeWindow(
   store: StoreClient,
@@ -143,7 +143,7 @@ export async function beginCharges(
   };
 }
 
-/** Returns the rows and the hash that a run of charges has in the store now. */
+/** Returns the rows and the hash that a run of charges has in the store now. Fails with a `StoreError`. */
 export async function contentOf(store: StoreClient, { cluster, windowStart, runId }: Run): Promise<RunContent> {
   const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, {
     cluster,

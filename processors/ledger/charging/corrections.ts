@@ -28,7 +28,7 @@ export type CorrectionRun = Run & { readonly billingPeriod: number };
 /**
  * Computes the charges of an hour of a closed period again, with its frozen policies and spread weights and with the current prices, owners
  * and quotas. Publishes the difference to everything that closed periods have booked for the hour, as one run (docs/closing.md). Equal
- * inputs give equal rows. If sums are not exact, nothing is published. Fails with a `StoreError`.
+ * inputs give equal rows. If sums are not exact, nothing is published, and `content` is undefined. Fails with a `StoreError`.
  */
 export async function correctWindow(
   store: StoreClient,

@@ -7,7 +7,7 @@ import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "./charge-rows.ts";
 /**
  * Reads the published charges of a policy that begin within a span, milliseconds since the epoch, of all clusters, sorted by time, node and
  * slot. Corrections are included, in whatever period they are booked. Charges that the policy spreads over days or the period are spread
- * over the span, which should be whole days or the period.
+ * over the span, which should be whole days or the period. Fails with a `StoreError`.
  */
 export async function readCharges(
   store: StoreClient,

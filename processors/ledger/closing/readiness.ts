@@ -57,7 +57,7 @@ export function refuseUnlessReady({ objections: [first] }: Readiness): void {
   if (first !== undefined) throw new CloseError(first.code, first.sentence);
 }
 
-/** Returns when the first charged hour began; undefined if no hour was charged. */
+/** Returns when the first charged hour began; undefined if no hour was charged. Fails with a `StoreError`. */
 export async function firstCharged(store: StoreClient): Promise<number | undefined> {
   const [row] = await store.query<{ first: number; runs: string }>(
     "SELECT toFloat64(toUnixTimestamp(min(window_start))) * 1000 AS first, count() AS runs FROM runs WHERE kind = 'charge'",

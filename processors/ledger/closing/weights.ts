@@ -47,7 +47,10 @@ export async function readWeights(store: StoreClient, rule: SpreadRule, conditio
   );
 }
 
-/** Reads the same weights over other scopes. `scope` is an SQL tuple of a cluster, a scope and a window, each as text. */
+/**
+ * Reads the same weights over other scopes. `scope` is an SQL tuple of a cluster, a scope and a window, each as text. Fails with a
+ * `StoreError`.
+ */
 export async function readWeightsBy(
   store: StoreClient,
   scope: string,

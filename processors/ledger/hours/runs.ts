@@ -44,12 +44,12 @@ export async function announceRun(store: StoreClient, run: Run): Promise<void> {
 /** The output of a run: rollups of the samples, usage rows of the meter, hours of serving, charges, or corrections of closed charges. */
 export type RunKind = "rollup" | "usage" | "serving" | "charge" | "correction";
 
-/** Makes all rows of a run visible, in one insert. */
+/** Makes all rows of a run visible, in one insert. Fails with a `StoreError`. */
 export async function publishRun(store: StoreClient, kind: RunKind, run: Run, content: RunContent): Promise<void> {
   await insertRun(store, kind, run, content);
 }
 
-/** Records that a leader begins with this generation. */
+/** Records that a leader begins with this generation. Fails with a `StoreError`. */
 export async function recordElection(store: StoreClient, generation: number, atMillis: number): Promise<void> {
   const run = {
     cluster: "",

@@ -118,7 +118,7 @@ interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules">
  * Returns the sums of samples over each of the measurements, which lie within one window, in order. The plan is inserted into the store,
  * and the store returns the sums. A sample covers the time until the next one of its device, at most 2.5 of its intervals; the same applies
  * to the GPU's energy. `plan` is the run's id; two integrations with the same plan have no node in common. Measurements with the same sums
- * are summed once: most pods that hold parts of one GPU.
+ * are summed once: most pods that hold parts of one GPU. Fails with a `StoreError`.
  */
 export async function integrate(
   store: StoreClient,
@@ -160,7 +160,7 @@ function withoutRepeats(
   return { distinct, indexes };
 }
 
-/** Deletes the plan of a run. */
+/** Deletes the plan of a run. Fails with a `StoreError`. */
 export async function dropPlan(store: StoreClient, run: string): Promise<void> {
   await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
 }

@@ -14,7 +14,7 @@ FROM label_proofs
 WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND pod IN {pods:Array(String)}
   AND seen_at >= fromUnixTimestamp64Milli({since:Int64})`;
 
-/** Reads what labels have proven about the pods of some nodes in any metered hour, by node. */
+/** Reads what labels have proven about the pods of some nodes in any metered hour, by node. Fails with a `StoreError`. */
 export async function readProofs(
   store: StoreClient,
   cluster: string,
@@ -37,7 +37,7 @@ export async function readProofs(
   return proofs;
 }
 
-/** Stores what samples have proven, for other hours of the same pods. */
+/** Stores what samples have proven, for other hours of the same pods. Fails with a `StoreError`. */
 export async function keepProofs(
   store: StoreClient,
   cluster: string,
@@ -52,7 +52,9 @@ export async function keepProofs(
   await store.insertRows("label_proofs", namesOf(PROOF_COLUMNS), rows.take());
 }
 
-/** Returns the hours of a cluster with published usage that overlap any of the spans, except one hour, in order. */
+/**
+ * Returns the hours of a cluster with published usage that overlap any of the spans, except one hour, in order. Fails with a `StoreError`.
+ */
 export async function hoursMetered(
   store: StoreClient,
   cluster: string,

@@ -38,7 +38,7 @@ GROUP BY uid`;
 /** Pods by node and UID. */
 export type PodsOfNodes = ReadonlyMap<string, ReadonlyMap<string, RecordedPod>>;
 
-/** Reads the pods that hold a part of some nodes within a span. */
+/** Reads the pods that hold a part of some nodes within a span. Fails with a `StoreError`. */
 export async function readPods(
   store: StoreClient,
   cluster: string,
@@ -59,7 +59,7 @@ export async function readPods(
   return byNode;
 }
 
-/** Reads the bound pods with some names, `namespace/pod`, with past pods. */
+/** Reads the bound pods with some names, `namespace/pod`, with past pods. Fails with a `StoreError`. */
 export async function readNamesakes(
   store: StoreClient,
   cluster: string,

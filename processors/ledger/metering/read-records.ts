@@ -52,7 +52,7 @@ interface KnownAround extends Pick<SeenWindow, "window" | "looked"> {
   readonly facts: Promise<FactsOfNodes>;
 }
 
-/** Reads the records of some nodes around a window, from facts and samples in the store. */
+/** Reads the records of some nodes around a window, from facts and samples in the store. Fails with a `StoreError`. */
 export async function readRecords(
   store: StoreClient,
   cluster: string,

@@ -115,7 +115,7 @@ export function gpuOfNodeKey({ node, gpuKey }: GpuOfNode): string {
 
 /**
  * Returns since when a GPU has been under an XID, and whether the fault has ended although the XID is still shown: a pod that was bound
- * after the onset was active before the given time.
+ * after the onset was active before the given time. Fails with a `StoreError`.
  */
 export async function readOnset(
   store: StoreClient,
@@ -144,7 +144,7 @@ export async function readOnset(
   return { onset, isOver: Number(found?.active ?? 0) > 0 };
 }
 
-/** Reads the GPUs of some nodes that appear in samples of a span. */
+/** Reads the GPUs of some nodes that appear in samples of a span. Fails with a `StoreError`. */
 export async function readSeenGpus(
   store: StoreClient,
   cluster: string,

@@ -7,6 +7,7 @@ import { DAY_MILLIS } from "../../../domain/time.ts";
 
 /**
  * Reads GPUs without samples in the window as they were on the day before it: those of nodes with missing GPUs, and those of bare nodes.
+ * Fails with a `StoreError`.
  */
 export async function readEarlier(
   store: StoreClient,
@@ -34,7 +35,7 @@ const DAYS_BACK = [8, 40];
 
 /**
  * Reads GPUs of machines without samples for more than a day, from their last sample. A GPU stays in its slot, with its instances, until
- * another GPU was seen there.
+ * another GPU was seen there. Fails with a `StoreError`.
  */
 export async function readLongAgo(
   store: StoreClient,
@@ -72,7 +73,7 @@ export async function readLongAgo(
 
 /**
  * Reads GPUs that were not seen before the end of the window, from the first day after it. Their machines existed by then, and nothing was
- * seen in their slots.
+ * seen in their slots. Fails with a `StoreError`.
  */
 export async function readLater(
   store: StoreClient,
@@ -105,7 +106,7 @@ export async function readLater(
 
 /**
  * Returns the times before a window to which a GPU applies that first appears in the window. Their hours must be metered again, because the
- * GPU was unknown in them.
+ * GPU was unknown in them. Fails with a `StoreError`.
  */
 export async function spansOfNewGpus(
   store: StoreClient,

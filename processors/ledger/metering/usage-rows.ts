@@ -18,7 +18,7 @@ interface ClaimText extends UsageHolder {
   readonly stage: UsageClaim["stage"];
 }
 
-/** Inserts usage rows under a run that is not visible yet. */
+/** Inserts usage rows under a run that is not visible yet. Fails with a `StoreError`. */
 export async function insertUsage(store: StoreClient, run: string, hours: readonly UsageHour[]): Promise<void> {
   if (hours.length === 0) return;
   const rows = createBlocks<UsageRow>([RUN_ID, ...USAGE_COLUMNS], { run_id: run });
@@ -83,7 +83,7 @@ const WITHIN = `
 
 /**
  * Reads the published rows of a cluster that begin within a span, in portions, sorted by node, hour, slot and time. All slots of a node in
- * an hour are adjacent. With `only`, reads the rows of these nodes alone, which come sorted.
+ * an hour are adjacent. With `only`, reads the rows of these nodes alone, which come sorted. Fails with a `StoreError`.
  */
 export async function* readUsage(
   store: StoreClient,

@@ -23,7 +23,7 @@ export function amountsOf({ memoryMiB = 0, memoryPercent = 0, coresPercent = 0 }
   };
 }
 
-/** Returns the part of a GPU that a scheduler's annotations give a pod, summed over its containers. */
+/** Returns the part of a GPU that a scheduler's annotations give a pod, summed over its containers. Undefined if none names the GPU. */
 export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmounts | undefined {
   const entries = pod.evidence.flatMap((entry) => (entry.by === "annotation" && entry.uuid === uuid ? [entry] : []));
   if (entries.length === 0) return undefined;

@@ -6,7 +6,7 @@ import { stateAt } from "./condition.ts";
 import type { Machine, MachineState, NodeRecord } from "./node-record.ts";
 import { fillSlot, seenIn, type FilledSlot, type SlotContent } from "./slots.ts";
 
-/** Returns a machine's state at a time. The first state also holds for the time before it. */
+/** Returns a machine's state at a time. The first state also holds for the time before it. Undefined for a machine without a state. */
 export function stateOf(machine: Machine, at: number): MachineState | undefined {
   return stateAt(machine, at) ?? machine.states[0];
 }

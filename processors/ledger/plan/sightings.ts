@@ -55,7 +55,10 @@ function isStranger(
   return !isHere && !known.some((one) => one.node !== node && holdsAt(one, lastAt));
 }
 
-/** Returns a GPU as its rows show it over a window. `bare` is the time of its existence, for a node that Kubernetes never reported. */
+/**
+ * Returns a GPU as its rows show it over a window. `bare` is the time of its existence, for a node that Kubernetes never reported.
+ * Undefined without the index of the GPU.
+ */
 export function seenGpu(
   { groups, moments }: GpuRows,
   namesakes: Namesakes,

@@ -20,7 +20,10 @@ export interface FilledSlot {
   readonly devices: readonly SlotDevice[];
 }
 
-/** Returns the GPU in a slot at a time: the last one that was seen there by then, otherwise the first one. */
+/**
+ * Returns the GPU in a slot at a time: the last one that was seen there by then, otherwise the first one. Undefined if none was seen in the
+ * slot.
+ */
 export function seenIn(slot: number, seen: readonly SeenGpu[], at: number): SeenGpu | undefined {
   const here = seen.filter(({ index }) => index === slot);
   return here.findLast(({ from }) => from <= at) ?? here[0];
@@ -77,7 +80,10 @@ function ownOf(
   return { model: kind?.model ?? own, memoryMiB: kind?.memoryMiB ?? seen?.memoryMiB };
 }
 
-/** Returns the kind of GPU in a slot. A node with several kinds has them one after the other. */
+/**
+ * Returns the kind of GPU in a slot. A node with several kinds has them one after the other. Slots beyond all kinds have the last one.
+ * Undefined without a kind.
+ */
 export function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | undefined {
   let first = 0;
   for (const kind of gpus) {

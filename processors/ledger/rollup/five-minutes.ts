@@ -188,7 +188,7 @@ SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1`;
 /**
  * Inserts the 5-minute rows of one hour of one cluster under a run that is not visible yet. It also reads the samples of `reachMillis`
  * before and after the hour: samples from before cover its start, samples from after end the time that its last samples cover. The nodes
- * are processed in slices, so memory is bounded for any fleet size.
+ * are processed in slices, so memory is bounded for any fleet size. Fails with a `StoreError`.
  */
 export async function insertFiveMinutes(
   store: StoreClient,

@@ -55,14 +55,14 @@ interface RunOfWindow {
   readonly runId: string;
 }
 
-/** Inserts the hourly rows of a run from its 5-minute rows: sums and maxima of the same integers. */
+/** Inserts the hourly rows of a run from its 5-minute rows: sums and maxima of the same integers. Fails with a `StoreError`. */
 export async function insertHours(store: StoreClient, { cluster, windowStart, runId }: RunOfWindow): Promise<void> {
   await store.command(INSERT, { cluster, start: windowStart, run: runId });
 }
 
 /**
  * Returns the number of a run's 5-minute rows and a hash of their content, independent of order and of the run's id. Equal rows have equal
- * hashes. The hourly rows follow from them. The hash is a string, because a double cannot hold 64 bits.
+ * hashes. The hourly rows follow from them. The hash is a string, because a double cannot hold 64 bits. Fails with a `StoreError`.
  */
 export async function digestOfRun(
   store: StoreClient,

@@ -96,7 +96,7 @@ export function sharingOf(labels: Labels): SharingStrategy {
   return word === "time-slicing" || word === "time-sharing" ? "time-slicing" : "none";
 }
 
-/** Returns the value of the first label that has one. */
+/** Returns the value of the first label that has one; undefined if none has. */
 export function first(labels: Labels, names: readonly string[]): string | undefined {
   for (const name of names) if (labels[name] !== undefined && labels[name] !== "") return labels[name];
   return undefined;

@@ -55,7 +55,7 @@ const SUFFIX = /(?:-MIG-((?:\d+c\.)?\d+g\.\d+gb[\w.+-]*?))?(-SHARED)?$/;
 /**
  * Reads the NVIDIA GPUs of a node: their count by all evidence in its objects, their model, and what the device plugin offers of them. With
  * the single MIG strategy GFD counts instances and reports their memory
- * (https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery).
+ * (https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery). Undefined without a count above 0.
  */
 export function readNvidia(
   evidence: NodeEvidence,

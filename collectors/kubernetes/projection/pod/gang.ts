@@ -14,7 +14,9 @@ const QUEUES = [
   "scheduling.volcano.sh/queue-name",
 ];
 
-/** Returns the queue that the maps name. The caller's order is the pod's labels, its annotations, then its owners'. */
+/**
+ * Returns the queue that the maps name; undefined without one. The caller's order is the pod's labels, its annotations, then its owners'.
+ */
 export function queueOf(maps: readonly Texts[]): string | undefined {
   for (const map of maps) {
     for (const name of QUEUES) if (map[name] !== undefined && map[name] !== "") return map[name];
