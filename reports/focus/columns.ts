@@ -39,30 +39,30 @@ export interface FocusColumn {
   readonly of: (row: PricedPart, setting: FocusSetting) => string | null;
 }
 
-type Say = (row: PricedPart, setting: FocusSetting) => string | undefined;
+type ValueOf = (row: PricedPart, setting: FocusSetting) => string | undefined;
 
-function column(kind: FocusKind, name: string, say: Say): FocusColumn {
-  return { name, kind, of: (row, setting) => say(row, setting) || null };
+function column(kind: FocusKind, name: string, valueOf: ValueOf): FocusColumn {
+  return { name, kind, of: (row, setting) => valueOf(row, setting) || null };
 }
 
-const text = (name: string, say: Say): FocusColumn => column("text", name, say);
-const decimal = (name: string, say: Say): FocusColumn => column("decimal", name, say);
-const amount = (name: string, say: (row: PricedPart) => Amount<Quantity> | undefined): FocusColumn =>
+const text = (name: string, valueOf: ValueOf): FocusColumn => column("text", name, valueOf);
+const decimal = (name: string, valueOf: ValueOf): FocusColumn => column("decimal", name, valueOf);
+const amount = (name: string, valueOf: (row: PricedPart) => Amount<Quantity> | undefined): FocusColumn =>
   column("decimal", name, (row) => {
-    const amount = say(row);
+    const amount = valueOf(row);
     return amount === undefined ? undefined : formatAmount(amount);
   });
-const time = (name: string, say: (part: Part) => number): FocusColumn =>
-  column("time", name, ({ part }) => `${new Date(say(part)).toISOString().slice(0, 19)}Z`);
-const json = (name: string, say: (row: PricedPart) => Readonly<Record<string, string>> | undefined): FocusColumn =>
+const time = (name: string, valueOf: (part: Part) => number): FocusColumn =>
+  column("time", name, ({ part }) => `${new Date(valueOf(part)).toISOString().slice(0, 19)}Z`);
+const json = (name: string, valueOf: (row: PricedPart) => Readonly<Record<string, string>> | undefined): FocusColumn =>
   column("json", name, (row) => {
-    const value = say(row);
+    const value = valueOf(row);
     return value === undefined || Object.keys(value).length === 0 ? undefined : JSON.stringify(value);
   });
 const ofPart = (name: string, key: TextOfPart): FocusColumn => text(name, ({ part }) => part[key]);
 
-const ofWork = (kind: FocusKind, name: string, say: (work: ServedWork) => string): FocusColumn =>
-  column(kind, name, ({ part: { work } }) => work && say(work));
+const ofWork = (kind: FocusKind, name: string, valueOf: (work: ServedWork) => string): FocusColumn =>
+  column(kind, name, ({ part: { work } }) => work && valueOf(work));
 const ofService = (name: string, key: keyof NonNullable<Origin["service"]>): FocusColumn =>
   text(name, ({ part }) => part.origin.service?.[key]);
 

@@ -78,6 +78,6 @@ function checkRepeatable(statement: string, name: string): void {
     !/ IF EXISTS /.test(words);
   const inserts = words.startsWith("INSERT ");
   if (creates || adds || drops || inserts) {
-    throw mismatch(`${name}: "${statement.slice(0, 60)}…" may run twice and must say IF NOT EXISTS or IF EXISTS`);
+    throw mismatch(`${name}: "${statement.slice(0, 60)}…" may run twice and must have IF NOT EXISTS or IF EXISTS`);
   }
 }

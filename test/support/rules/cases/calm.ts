@@ -173,7 +173,7 @@ export const CALM_CASES: readonly RuleCase[] = [
     expect: NOTHING,
   },
   {
-    name: "nothing fires for what was latched before Prometheus came",
+    name: "nothing fires for codes that were latched before Prometheus' first scrape",
     input: fleet(always, { changed: { DCGM_FI_DEV_XID_ERRORS: "79", DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS: "5" } }),
     expect: NOTHING,
   },

@@ -33,7 +33,7 @@ const POD = { namespace: "ml", pod: "train-0" } as const;
 /** The mapping of exporters' names: each exporter's form of a value, and its traps. */
 export const DIALECT_CASES: readonly RuleCase[] = [
   {
-    name: "dcgm-exporter 4.8 with honored labels; a free GPU that carries the exporter's pod is nobody's",
+    name: "dcgm-exporter 4.8 with honored labels; a free GPU with the label of the exporter's pod has no holder",
     input: [
       UP,
       ...["0", "1"].flatMap((gpu) => {
@@ -203,7 +203,7 @@ export const DIALECT_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "AMD's virtual functions, whose UUID is all zeroes, are told apart by their number",
+    name: "AMD's virtual functions, whose UUID is all zeroes, are separated by their number",
     input: ["0", "1"].map((gpu_id) =>
       constant("amd_gpu_gfx_activity", gpu_id === "0" ? 10 : 20, {
         gpu_id,
@@ -221,7 +221,7 @@ export const DIALECT_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "MIG: instances are devices of their own, what is the whole GPU's is one value, a whole GPU stands beside",
+    name: "MIG: each instance is a device, a value of the whole GPU counts once, and a GPU without MIG is one device",
     input: [
       ...["1", "2"].flatMap((instance, index) => {
         const labels = {

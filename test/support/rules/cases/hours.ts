@@ -8,7 +8,7 @@ const activity = (values: string, of: RawGpu = {}) => dcgm("DCGM_FI_PROF_GR_ENGI
 /** Alerts that take hours, from the exporters' series to the alert. */
 export const HOUR_CASES: readonly RuleCase[] = [
   {
-    name: "GPUNodeUnallocated comes of six hours in which nobody held a node's GPUs, while another node's are held",
+    name: "GPUNodeUnallocated fires after six hours in which a node's GPUs had no holder, and not for a node with a holder",
     evaluate: "1m",
     input: [activity("0x780"), activity("0x780", { gpu: 1 }), activity("0.5x780", { node: "node-2", labels: POD })],
     expect: [

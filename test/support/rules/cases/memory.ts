@@ -54,7 +54,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUUncorrectableECC tells a GPU once though every MIG instance repeats the count",
+    name: "GPUUncorrectableECC fires once for a GPU whose MIG instances all repeat the count",
     input: ["1", "2"]
       .map((instance) =>
         dcgm("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "2x20", { labels: { GPU_I_ID: instance, GPU_I_PROFILE: "3g.40gb" } }),
@@ -140,7 +140,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "HighGPUMemoryUsage speaks of a MIG instance by itself, and of base units too",
+    name: "HighGPUMemoryUsage fires for a MIG instance by itself, and for base units too",
     input: [
       present,
       dcgm("DCGM_FI_DEV_FB_USED_BYTES", "95e9x30", { labels: { GPU_I_ID: "1" } }),

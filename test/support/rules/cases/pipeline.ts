@@ -193,7 +193,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
   ),
   whileTrue(
     "GPULedgerWithoutLeader",
-    "fires ten minutes after nobody leads",
+    "fires ten minutes after the last leader has gone",
     [own("leader", "1x9 0x39 0x60"), own("leader", "0x48 1x60", { instance: "processor-1:8080" })],
     { silent: ["4m", "14m30s", "25m"], firing: ["15m", "24m"] },
     alert(critical, "No processor is the leader. Rollups, usage and charges are not made."),
@@ -230,7 +230,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
   ),
   whileTrue(
     "GPULedgerInvariantBroken",
-    "fires at once where charges do not sum to the cost, and is told for an hour after",
+    "fires at once where charges do not sum to the cost, and for an hour after it",
     [own("invariant_breaches_total", "0x20 1x200")],
     { silent: ["10m", "1h21m"], firing: ["10m30s", "1h19m"] },
     alert(
@@ -250,7 +250,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
   ),
   whileTrue(
     "GPULedgerUnownedShareHigh",
-    "fires where more than a tenth of the cost is nobody's for an hour",
+    "fires where more than a tenth of the cost has no owner for an hour",
     [
       own("team_cost_per_hour", "10x9 11x150 10x20", { team: "unowned" }),
       own("team_cost_per_hour", "90x9 89x150 90x20", { team: "vision" }),
@@ -286,7 +286,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
   ),
   whileTrue(
     "GPULedgerApiServerSilent",
-    "fires where an API server said nothing about a kind for a quarter of an hour",
+    "fires where an API server has sent no event of a kind for 15 min",
     [
       own("kubernetes_silence_seconds", "0x9 900x39 0x60", { cluster: "eu" }),
       own("kubernetes_silence_seconds", "600x100", { cluster: "us" }),
@@ -299,7 +299,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
   ),
   whileTrue(
     "GPULedgerKindGone",
-    "fires for an hour after a kind is no longer followed, and not for one that nobody watches",
+    "fires for an hour after a kind is no longer followed, and not in a cluster without a watcher",
     [
       own("kubernetes_objects", "3x129 _x300", { cluster: "eu", resource: "podgroups.scheduling.volcano.sh" }),
       own("kubernetes_objects", "0x430", { cluster: "eu", resource: "pods" }),

@@ -125,7 +125,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUDisappeared tells of a node whose exporter answers and shows no GPU any more, not of one that is not there",
+    name: "GPUDisappeared fires for a node whose exporter answers without a GPU, and not for a node whose exporter does not answer",
     input: ["node-1", "node-2"].flatMap((node) => [
       capacity(node, "2x200"),
       activity("0.5x29 stale", { node }),
@@ -147,7 +147,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUDisappeared holds for a node of two GPUs that has lost one days ago, and does not take it for one of replicas",
+    name: "GPUDisappeared fires for a node that lost one of two GPUs days ago; its count is not taken for replicas",
     every: "5m",
     evaluate: "5m",
     input: [capacity("node-1", "2x900"), activity("0.5x900"), activity("0.5x60 stale", { gpu: 1 })],
@@ -187,7 +187,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUDisappeared is silent about time-sliced nodes, whose capacity counts replicas, and about MIG instances that are all there",
+    name: "GPUDisappeared does not fire for time-sliced nodes, whose capacity counts replicas, and for complete MIG instances",
     input: [
       capacity("node-1", "8x100"),
       activity("0.5x100"),
@@ -271,7 +271,7 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
     expect: silent("GPUAttributionMissing", "35m", "1h"),
   },
   {
-    name: "GPUSharingUnmeasured names a node whose pods share GPUs without values of their processes, after an hour",
+    name: "GPUSharingUnmeasured fires after an hour for a node whose pods share GPUs without values of their processes",
     input: ["a", "b"].flatMap((name, index) => [
       activity("0.9x200", { labels: { namespace: "ml", pod: name, vgpu: String(index) } }),
       dcgm("DCGM_FI_DEV_GPU_UTIL", "90x200", { labels: { namespace: "ml", pod: name, vgpu: String(index) } }),

@@ -58,7 +58,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     expect: silent("HighGPUTemperature", "10m"),
   },
   {
-    name: "HighGPUTemperature fires where the margin never moved: it says nothing",
+    name: "HighGPUTemperature fires by the temperature where the margin never moved",
     input: [temperature("99x40", L4), dcgm("DCGM_FI_DEV_GPU_TEMP_LIMIT", "0x40", L4)],
     expect: fires("HighGPUTemperature", alert("warning", "99 °C.", L4, "NVIDIA L4"), "10m"),
   },
@@ -114,7 +114,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "thermal margins that were never above five say nothing",
+    name: "thermal margins that were never above five do not count",
     input: [temperature("60x80"), dcgm("DCGM_FI_DEV_GPU_TEMP_LIMIT", "5x10 -5x60")],
     expect: [...silent("GPUThermalMarginLow", "30m"), ...silent("GPUThermalMarginExceeded", "30m")],
   },
@@ -152,7 +152,7 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "GPUMemoryTemperatureHigh fires two degrees below what an A100's memory may have, and takes 0 for no value",
+    name: "GPUMemoryTemperatureHigh fires two degrees below the limit of an A100's memory, and 0 is no value",
     input: [
       temperature("60x80", { model: A100 }),
       dcgm("DCGM_FI_DEV_MEMORY_TEMP", "92x10 93x29 92x20", { model: A100 }),

@@ -46,7 +46,7 @@ const idle = (labels: Readonly<Record<string, string>> = POD, costPerHour = ""):
 /** GPUs that are held or exist, and are not used. */
 export const WASTE_CASES: readonly RuleCase[] = [
   {
-    name: "GPUAllocatedIdle tells once of a pod whose eight GPUs did nothing for an hour, with team and money, and ends when it works",
+    name: "GPUAllocatedIdle fires once for a pod whose eight GPUs did nothing for an hour, with team and money, and ends when the pod works",
     input: [
       ...[0, 1, 2, 3, 4, 5, 6, 7].map((gpu) => activity("0.005x239 0.5x40", POD, { gpu })),
       started("0x400"),
@@ -83,7 +83,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUAllocatedIdle waits an hour and a half for a pod whose start nobody tells, by its samples",
+    name: "GPUAllocatedIdle fires 1.5 h after the first sample of a pod without a start time",
     input: [activity("0x400")],
     expect: [...silent("GPUAllocatedIdle", "1h39m"), ...fires("GPUAllocatedIdle", idle(), "1h41m")],
   },
@@ -112,7 +112,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "a missing join loses no alert, and two processors that say it differently break none",
+    name: "a missing join loses no alert, and two processors with different owners break no alert",
     input: [
       activity("0x400"),
       ...["vision", "nlp"].map((team, index) =>
@@ -337,7 +337,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "profiling counters that stand at 0 make nobody idle: utilization counts too",
+    name: "profiling counters that stay at 0 make no GPU idle, because utilization counts too",
     input: [activity("0x400"), dcgm("DCGM_FI_DEV_GPU_UTIL", "95x400", { labels: POD })],
     expect: silent("GPUAllocatedIdle", "2h"),
   },
@@ -362,7 +362,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "who begins to work after idle hours is told of no more: means of those hours give no verdict for another",
+    name: "a pod that works again after idle hours causes no alert: the means of the idle hours do not count for a further hour",
     input: [activity("0x600 0.97x240"), started("0x840")],
     expect: [
       ...fires("GPUAllocatedIdle", idle(), "4h59m"),

@@ -61,7 +61,7 @@ const noneCounted = (...times: string[]): readonly Expectation[] =>
 /** Faults that the driver reports. */
 export const XID_CASES: readonly RuleCase[] = [
   {
-    name: "GPUXidHardwareFault fires with the first sample of XID 79, and is told for half an hour after it was news",
+    name: "GPUXidHardwareFault fires with the first sample of XID 79, and for half an hour after the code was new",
     input: [...counting(), held("0.9x200"), counted("79", "_x120 1x9 0x400")],
     expect: [
       ...silent("GPUXidHardwareFault", "59m30s", "1h36m"),
@@ -125,7 +125,7 @@ export const XID_CASES: readonly RuleCase[] = [
     expect: [...noneCounted("35m", "40m", "1h6m", "1h10m"), ...silent("GPUXidNewLatchedCode", "35m", "40m", "1h6m")],
   },
   {
-    name: "an XID with which the GPU leaves the page is told all the same",
+    name: "an XID fires also if its GPU leaves the page with it",
     input: [
       exporterUp("1x400"),
       temperature("50x119 stale"),
@@ -146,7 +146,7 @@ export const XID_CASES: readonly RuleCase[] = [
     expect: noneCounted("30m30s", "40m", "1h", "1h10m"),
   },
   {
-    name: "a code that the day before had is no news, one of the day before that is",
+    name: "a code of the last 24 h is not new; an older code is",
     every: "5m",
     evaluate: "5m",
     input: [exporterUp("1x700"), temperature("50x700"), counted("79", "_x12 1 0x100 1 0x300 1 0x20")],
@@ -169,7 +169,7 @@ export const XID_CASES: readonly RuleCase[] = [
     expect: fires("GPUXidHardwareFault", ofGpu("79", "critical", OFF_THE_BUS), "1h"),
   },
   {
-    name: "an XID tells the pod that held the GPU when it came, not the next one",
+    name: "an XID has the pod that held the GPU when the code came, not the next pod",
     input: [
       ...counting(),
       held("0.9x119 stale", POD),
@@ -227,7 +227,7 @@ export const XID_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUXidNewLatchedCode reads 4.9's name, and calls what is no program's fault a warning",
+    name: "GPUXidNewLatchedCode reads the name of 4.9, and a code that is no program's fault is a warning",
     input: [exporterUp("1x400"), temperature("50x400"), dcgm("DCGM_FI_DEV_XID_ERROR", "0x119 63x60")],
     expect: fires(
       "GPUXidNewLatchedCode",

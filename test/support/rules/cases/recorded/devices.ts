@@ -50,7 +50,7 @@ export const DEVICE_CASES: readonly RuleCase[] = [
     expect: gives("count(gpu:exporter_gpu:info)", { "{}": 1 }, "5m"),
   },
   {
-    name: "every way to say how busy a GPU is gives a part of 1, which nothing exceeds",
+    name: "each source of the activity of a GPU gives a part of at most 1",
     input: [
       BASE_UNITS,
       ...[0, 1, 2, 3, 4].map((gpu) => known({ gpu })),
@@ -114,7 +114,7 @@ export const DEVICE_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "a GPU has its limit less its temperature left, or what it counts down itself, unless that is stuck; a node what its warmest has",
+    name: "the margin of a GPU is its limit minus its temperature, or its own counter if the counter moves; the margin of a node is its lowest margin",
     input: [
       ...[0, 1, 2, 3, 4].map((gpu) => known({ gpu })),
       ...(
@@ -163,7 +163,7 @@ export const DEVICE_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "a node's least of five minutes is kept, however short it was",
+    name: "the lowest margin of a node in five minutes is kept",
     input: [series("node:temperature_left:min", "20x15 12 20x30", { node: "node-1" })],
     expect: [
       ...records("node:temperature_left:min5m", [[{ node: "node-1" }, 20]], "7m", "18m"),

@@ -95,12 +95,12 @@ export const FAULT_CASES: readonly RuleCase[] = [
     { record: "gpu:pcie_replays:rate5m", raw: "DCGM_FI_DEV_PCIE_REPLAY_COUNTER", give: dcgm },
     { record: "gpu:pcie_replays:rate5m", raw: "pcie_replay_count", give: amd },
   ].map(({ record, raw, give }): RuleCase => ({
-    name: `${record} is what ${raw} grew by within five minutes, a second, where it grew`,
+    name: `${record} is the growth of ${raw} within five minutes, per second, where it grew`,
     input: [known(), give(raw, "0+3x40 120x60"), known({ gpu: 1 }), give(raw, "7x100", { gpu: 1 })],
     expect: [...records(record, [[gpuLabels(), 0.1]], "10m", "20m"), ...records(record, [], "25m")],
   })),
   ...ENERGY.map(({ counter, give }): RuleCase => ({
-    name: `a GPU is frozen whose ${counter} is no constant 0 and did not move for a quarter of an hour`,
+    name: `a GPU is frozen if its ${counter} is not always 0 and has not moved for 15 min`,
     input: [
       ...[0, 1, 2].flatMap((gpu) => [known({ gpu }), temperature("50x100", { gpu })]),
       give(counter, "0x9 1x100"),

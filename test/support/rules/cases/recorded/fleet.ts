@@ -32,7 +32,7 @@ const expected = (
 /** The use of a fleet, from the recorded series of its devices. */
 export const FLEET_CASES: readonly RuleCase[] = [
   {
-    name: "GPUs are counted by use, node and model: what nobody holds does nothing, whatever its exporter says",
+    name: "GPUs are counted by use, node and model; a GPU without a holder is inactive, also if its page shows activity",
     input: [
       ...[0, 1, 2, 3].map((gpu) => known({ gpu })),
       known({ node: "node-2", model: A100 }),
@@ -49,7 +49,7 @@ export const FLEET_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "instances count as parts of their GPU, and what its page says of the GPU besides does not count",
+    name: "instances count as parts of their GPU, and values of the whole GPU on the same page do not count",
     input: [
       known(),
       ...used({ active: 0.9, hour: 0.9, isHeld: false }),
@@ -61,7 +61,7 @@ export const FLEET_CASES: readonly RuleCase[] = [
     expect: records("node:gpus_by_use:sum", expected({ [`node-1 of ${H100}`]: [1, 0.5, 0.25, 0.25] }), "5m"),
   },
   {
-    name: "a GPU that two exporters call differently is one, so is one whose model or activity nobody tells",
+    name: "a GPU with two names, and a GPU without a model or activity, count once",
     input: [
       known(),
       series("gpu:exporter_gpu:info", "1x20", {
@@ -107,7 +107,7 @@ export const FLEET_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "a node lacks what it told of within a day and does not tell of now; one that has all is left out",
+    name: "a node lacks the GPUs that it had within a day and does not have now; a complete node is left out",
     input: [
       ...(["node-1", "node-2"] as const).map((node) => series("node:gpu_devices:max1d", "8x20", { node })),
       series("node:gpu_devices:count", "7x20", { node: "node-1" }),

@@ -23,7 +23,7 @@ const utilizations = (part: number, labels: Readonly<Record<string, string>>) =>
 /** The holders of devices and their activity, from the recorded series of devices. */
 export const HOLDER_CASES: readonly RuleCase[] = [
   {
-    name: "a node whose GPUs nobody holds holds none of them",
+    name: "a node without holders has 0 held GPUs",
     input: [series("node:gpu_devices:count", "4x20", { node: "node-1" }), holder({ node: "node-2" })],
     expect: records(
       "node:gpus_held:count",
@@ -35,7 +35,7 @@ export const HOLDER_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "a node whose resource counts twice its devices of a day, or more, has replicas of each",
+    name: "a node has replicas if its resource counts at least twice its devices of a day",
     every: "1h",
     evaluate: "1h",
     input: [
@@ -65,7 +65,7 @@ export const HOLDER_CASES: readonly RuleCase[] = [
     expect: records("gpu:device_replicas:count", [[gpuLabels({ gpu: 1 }), 2]], "5m"),
   },
   {
-    name: "a device of which an exporter says that it is shared has one replica, where nothing else tells how many",
+    name: "a device that an exporter marks as shared has one replica if no other source has the number",
     input: [BASE_UNITS, ...TOLD.map((of) => known(of)), ...utilizations(0.5, { vgpu: "0" })],
     expect: records(
       "gpu:device_replicas:count",
@@ -78,7 +78,7 @@ export const HOLDER_CASES: readonly RuleCase[] = [
     { way: "the old labels", labels: { pod_namespace: "ml", pod_name: "train-0" } },
     { way: "honored labels", labels: POD },
   ].map(({ way, labels }): RuleCase => ({
-    name: `what a pod's own processes do is read from ${way}, of a shared device that has a value for all of them too`,
+    name: `the activity of a pod's own processes is read from ${way}, also if the shared device has a value for all pods`,
     input: [
       BASE_UNITS,
       ...TOLD_OF_PROCESSES.map((of) => known(of)),
@@ -121,7 +121,7 @@ export const HOLDER_CASES: readonly RuleCase[] = [
     expect: records("gpu:pod_activity:ratio", [[{ ...gpuLabels(), ...POD }, 0.7]], "5m"),
   },
   {
-    name: "shared devices without values of their processes are counted, those that nobody holds are not",
+    name: "held shared devices without values of their processes are counted; free ones are not",
     input: [
       ...GPUS.map((gpu) => ofGpu("gpu:device_replicas:count", "4x20", { gpu })),
       ...[0, 1, 2].map((gpu) => holder({ gpu })),

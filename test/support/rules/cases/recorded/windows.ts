@@ -70,7 +70,7 @@ export const WINDOW_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "a pod started when Kubernetes says so, or said so before, else when it was first seen",
+    name: "the start of a pod is Kubernetes' time, else its last known time, else its first sample",
     evaluate: "5m",
     input: [
       activity("told", "0x1000"),

@@ -16,7 +16,7 @@ const RECORDS = [
 /** The owners of pods, from the series of kube-state-metrics and of processors. */
 export const WORKLOAD_CASES: readonly RuleCase[] = [
   {
-    name: "a pod that asks for GPUs has one owner, however many are told: a processor's, else Kubernetes' team and controller, else its namespace's team",
+    name: "a pod that requests GPUs has one owner: the processor's, else Kubernetes' team and controller, else the namespace's team",
     input: [
       requests("train-0"),
       requests("train-1"),
@@ -101,7 +101,7 @@ export const WORKLOAD_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "a workload has each of its devices, and the least, the middle and the most of what they do; what belongs to none is left out",
+    name: "a workload has its devices with the lowest, the median and the highest activity; devices of no workload are left out",
     input: [
       ...[0, 1, 2].flatMap((gpu) => [
         series("gpu:pod_activity:ratio", `${[0.2, 0.6, 0.7][gpu]}x20`, {

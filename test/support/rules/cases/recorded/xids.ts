@@ -57,7 +57,7 @@ export const XID_STEP_CASES: readonly RuleCase[] = [
     expect: records("gpu:xid_counted:count", [[{ ...gpuLabels(), instance: "node-1:9400", code: "14" }, 1]], "5m"),
   },
   {
-    name: "a latched code says nothing where the exporter counts",
+    name: "a latched code does not count where the exporter has a counter",
     input: [
       known(),
       latched("31x20"),
@@ -160,7 +160,7 @@ export const XID_STEP_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "an error of a program is told of the workload that holds the GPU alone, when it comes or comes again",
+    name: "an error of a program belongs to the workload that holds the GPU alone, when it comes or comes again",
     input: [
       exporterUp("1x200"),
       ...[0, 1, 2, 3, 4, 5, 6].map((gpu) => known({ gpu })),

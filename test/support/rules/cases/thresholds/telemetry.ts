@@ -39,7 +39,7 @@ export const TELEMETRY_THRESHOLD_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUDisappeared takes an exporter that answers and shows no GPU for none, and one that does not answer for none of its business",
+    name: "GPUDisappeared counts an exporter without GPUs as 0 GPUs, and ignores an exporter that does not answer",
     input: ["node-1", "node-2"].flatMap((node) => [
       inventory(node, "2x200"),
       known({ node }, "1x19 stale"),
@@ -62,7 +62,7 @@ export const TELEMETRY_THRESHOLD_CASES: readonly RuleCase[] = [
     expect: fires("GPUDisappeared", [lost("lost-one", 1), lost("lost-half", 2)], "20h", "50h"),
   },
   {
-    name: "GPUDisappeared speaks of a node that has not been seen for an hour yet",
+    name: "GPUDisappeared fires for a node that has been seen for less than an hour",
     input: [
       capacity("node-1", "3x100"),
       devices("node-1", "_x10 2x100"),

@@ -149,7 +149,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUMemoryHeldWithoutPod speaks of nodes on which pods were known within a day",
+    name: "GPUMemoryHeldWithoutPod fires for nodes on which pods were known within a day",
     every: "1h",
     evaluate: "1h",
     input: [
@@ -176,7 +176,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUNodeUnallocated fires at once when 324 samples of six hours say that a node's GPUs are free",
+    name: "GPUNodeUnallocated fires at once when a node's GPUs are free in 324 samples of six hours",
     every: "1m",
     evaluate: "6h",
     input: [

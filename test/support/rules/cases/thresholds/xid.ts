@@ -13,7 +13,7 @@ const ofGpu = (severity: "critical" | "warning", code: string, text: string): Ex
 /** How long an alert about an XID fires. */
 export const XID_THRESHOLD_CASES: readonly RuleCase[] = [
   {
-    name: "GPUXidApplicationError is told for five minutes, with the team of the pod or without",
+    name: "GPUXidApplicationError fires for five minutes, with the team of the pod or without",
     input: [
       appeared("13", "counter", 0, { namespace: "ml", pod: "owned" }),
       appeared("13", "counter", 1, { namespace: "ml", pod: "unowned" }),
@@ -81,7 +81,7 @@ export const XID_THRESHOLD_CASES: readonly RuleCase[] = [
       after: "15m30s",
     },
   ].map(({ name, source, code, severity, text, last, after }): RuleCase => ({
-    name: `${name} tells of XID ${code} at once, and until ${last}`,
+    name: `${name} fires for XID ${code} at once, and until ${last}`,
     input: [known(), appeared(code, source)],
     expect: [...silent(name, "9m30s", after), ...fires(name, ofGpu(severity, code, text), "10m", last)],
   })),
