@@ -131,11 +131,11 @@ describe.skipIf(!requirePart("openssl"))("a port that requires certificates of c
       const left = await prometheus.query("gpu_ledger_tls_certificate_expiry_timestamp_seconds - time()");
       expect(left).toHaveLength(1);
       expect(Number(left[0]!.values[0]![1]) / 86_400).toBeCloseTo(2, 1);
-      const [, rules] = /```promql\n(.*?)```/s.exec(PAGE)!;
-      const found = rules!
-        .trim()
-        .split("\n")
-        .map((expr) => prometheus.query(expr));
+      const found = ["GPULedgerCertificateExpiring", "GPULedgerCertificateNotReloaded"].map((alert) => {
+        const runbook = readFileSync(`docs/runbooks/${alert}.md`, "utf8");
+        const [, expr] = /```promql\n(.*?)```/s.exec(runbook)!;
+        return prometheus.query(expr!);
+      });
       expect((await Promise.all(found)).map(({ length }) => length)).toEqual([1, 0]);
     } finally {
       await prometheus.stop();
