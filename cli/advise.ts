@@ -27,7 +27,7 @@ interface Options {
   readonly format: (typeof CARD_FORMATS)[number];
 }
 
-/** Adds `gpu-ledger advise`: recommendations with their savings, or the bill of a time beside the bill after a change. */
+/** Adds `gpu-ledger advise`: cards with their savings, or the bill of a time beside the bill after a change. */
 export function addAdvise(program: Command, context: CommandContext): void {
   // Options after `mark` belong to `mark`, although `advise` has some of the same names.
   const advise = program.enablePositionalOptions().command("advise").enablePositionalOptions();

@@ -34,7 +34,7 @@ export function startAdviceMetrics(options: {
   }
 
   return repeat(REFRESH_MILLIS, refresh, (error) =>
-    logger.debug({ err: error }, "the recommendations cannot be read for the metrics; it is tried again"),
+    logger.debug({ err: error }, "the cards cannot be read for the metrics; it is tried again"),
   );
 }
 

@@ -7,7 +7,7 @@ import type { Config } from "../runtime/config/schema.ts";
 import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 
-/** How often the leader looks whether the recommendations are of other days, of other usage or by other rules than the last ones. */
+/** How often the leader looks whether the cards are of other days, of other usage or by other rules than the last ones. */
 const LOOK_MILLIS = 60_000;
 /** How long after midnight the last day counts: its last samples may be late. */
 const SETTLE_MILLIS = 20 * MINUTE_MILLIS;
@@ -15,7 +15,7 @@ const SETTLE_MILLIS = 20 * MINUTE_MILLIS;
 const AGAIN_MILLIS = 15 * MINUTE_MILLIS;
 
 /**
- * Makes the recommendations of the last whole days while this processor leads: after each midnight in UTC, and again if late usage or other
+ * Makes the cards of the last whole days while this processor leads: after each midnight in UTC, and again if late usage or other
  * rules change them.
  */
 export function startAdvice(options: {
@@ -47,10 +47,10 @@ export function startAdvice(options: {
     const made = await makeCards(store, ledger, { window, advice });
     const seconds = (performance.now() - begun) / 1000;
     await keepCards(store, made, { basis, madeAt: now(), seconds });
-    logger.info({ cards: made.cards.length, workloads: made.workloads, seconds }, "the recommendations were made");
+    logger.info({ cards: made.cards.length, workloads: made.workloads, seconds }, "the cards were made");
   }
 
   return repeat(LOOK_MILLIS, look, (error) =>
-    logger.warn({ err: error }, "the recommendations could not be made; this is tried again"),
+    logger.warn({ err: error }, "the cards could not be made; this is tried again"),
   );
 }

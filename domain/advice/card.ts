@@ -100,7 +100,7 @@ export interface CardHours {
   readonly devices: readonly number[];
 }
 
-/** A recommendation with its proof. */
+/** A card with its proof. */
 export interface Card extends Proposal {
   /** The same for the same kind and subject, in every window. */
   readonly id: string;

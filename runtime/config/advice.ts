@@ -24,7 +24,7 @@ export const advice = z
       .describe("GPU models that the fleet can get, in addition to those that it has."),
   })
   .prefault({})
-  .describe("The recommendations. See docs/advice.md.");
+  .describe("The cards of the advice. See docs/advice.md.");
 
-/** The limits of recommendations in a configuration. */
+/** The limits of cards in a configuration. */
 export type ConfiguredAdvice = z.output<typeof advice>;

@@ -10,7 +10,7 @@ import type { Advice } from "./make-cards.ts";
 /** The number of cards in one insert. A card has up to some 20 kB. */
 const CARDS_PER_INSERT = 500;
 
-/** The origin of a run of the recommendations. */
+/** The origin of a run of the cards. */
 export interface AdviceBasis {
   /** A text that changes with the rules and with the published usage of the window. */
   readonly basis: string;

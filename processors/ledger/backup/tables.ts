@@ -48,10 +48,10 @@ export const BACKED_UP: readonly BackedUpTable[] = [
     name: "advice_cards",
     time: "until_at",
     rows: ALL,
-    why: "the recommendations, so that promised savings can be followed",
+    why: "the cards, so that promised savings can be followed",
   },
-  { name: "advice_runs", time: "until_at", rows: ALL, why: "the runs that made the recommendations" },
-  { name: "advice_marks", time: "at", rows: ALL, why: "the decisions about recommendations" },
+  { name: "advice_runs", time: "until_at", rows: ALL, why: "the runs that made the cards" },
+  { name: "advice_marks", time: "at", rows: ALL, why: "the decisions about cards" },
   { name: "audit", time: "at", rows: ALL, why: "the changes that people made to money" },
   {
     name: "statements",

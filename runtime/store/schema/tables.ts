@@ -85,9 +85,9 @@ export const TABLES: Readonly<Record<string, { readonly row: string; readonly co
   audit: { row: "something that a person did to money", columns: RECORD_TABLES.audit },
   access_tokens: { row: "a token that was made or revoked", columns: RECORD_TABLES.access_tokens },
   deliveries: { row: "a step in the delivery of a report", columns: RECORD_TABLES.deliveries },
-  advice_runs: { row: "a computation of all recommendations of a window", columns: RECORD_TABLES.advice_runs },
-  advice_cards: { row: "a recommendation with its saving", columns: RECORD_TABLES.advice_cards },
-  advice_marks: { row: "a person's decision about a recommendation", columns: RECORD_TABLES.advice_marks },
+  advice_runs: { row: "a computation of all cards of a window", columns: RECORD_TABLES.advice_runs },
+  advice_cards: { row: "a card of the advice with its saving", columns: RECORD_TABLES.advice_cards },
+  advice_marks: { row: "a person's decision about a card", columns: RECORD_TABLES.advice_marks },
   migrations: {
     row: "a migration that was applied",
     columns: { name: "String", sha256: "String", applied_at: "DateTime64(3, 'UTC')" },
