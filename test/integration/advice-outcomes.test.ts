@@ -98,7 +98,7 @@ describe("the outcomes of cards", () => {
       );
       await store.insertJson("advice_runs", [{ ...of, from_at: day(until - 7), made_at: day(until) }]);
     }
-  }, 60_000);
+  });
   afterAll(() => store.close());
 
   const NOW = START + DAYS * DAY_MILLIS;

@@ -111,7 +111,7 @@ describe("gpu-ledger advise --what-if", () => {
       stores.push(store);
       await playAs(store, "prod", readScenario(JSON.stringify(scenario), "the test"));
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const store of stores) await store.close();
     await folder.dispose();

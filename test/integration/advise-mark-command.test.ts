@@ -60,7 +60,7 @@ describe("gpu-ledger advise mark", () => {
     made = await makeCards(store, ledgerOf(parsed), { window, advice: parsed.advice });
     await keepCards(store, made, { basis: "", madeAt: window.until, seconds: 1 });
     id = made.cards.find(({ kind }) => kind === "idle-workload")!.id;
-  }, 120_000);
+  });
   afterAll(async () => {
     await store.close();
     await folder.dispose();

@@ -62,7 +62,7 @@ describe.skipIf(!requirePart("prometheus"))("an import of what a real Prometheus
     await vi.waitUntil(() => served.length > 1, { timeout: 30_000 });
     fromMillis = Date.now() - 500;
     await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
-  }, 60_000);
+  });
   afterAll(async () => {
     await prometheus?.stop();
     exporter?.close();

@@ -110,7 +110,7 @@ describe.skipIf(!hasPrometheus)("the samples of a real Prometheus", () => {
         part.filter(({ times }) => times.length > 0),
       );
     }
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   test.each([

@@ -35,7 +35,7 @@ describe("lines", () => {
     });
     store = await createTestDatabase("lines");
     for (const name of PLAYED) await playAs(store, name, scenarioFiles().find(({ file }) => file === name)!.scenario);
-  }, 120_000);
+  });
   afterAll(async () => {
     await store.close();
     await folder.dispose();

@@ -50,7 +50,7 @@ describe("gpu-ledger snapshot", () => {
       "current-context": "demo",
     });
     seen = await json();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
     await exporters.stop();

@@ -53,7 +53,7 @@ describe("a snapshot of a reported case", () => {
   let store: StoreClient;
   beforeAll(async () => {
     store = await createTestDatabase("snapshot_reported");
-  }, 60_000);
+  });
   afterAll(() => store.close());
 
   it.each(SCENARIOS)("has the GPUs and holders of the ledger at the end of $file", async ({ file, scenario }) => {

@@ -105,7 +105,7 @@ describe("the metrics of trainings in a Prometheus", () => {
     [prometheus] = await Promise.all([startWritablePrometheus(), playTrainingFleet(store)]);
     await writeSamples(prometheus.url, [...REPORTED, ...INSPECTED]);
     server = await serving({ url: prometheus.url, clusterLabel: "cluster" });
-  }, 120_000);
+  });
   afterAll(async () => {
     await server.close();
     await Promise.all(opened.map((each) => each.stop()));
