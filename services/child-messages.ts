@@ -1,6 +1,9 @@
 import type { Config } from "../runtime/config/schema.ts";
 import type { StoreAddress } from "../runtime/store/connection.ts";
 
+/** The time in which a part ends. After this time `up` kills the part, and a part whose `up` is gone exits. */
+export const CHILD_GRACE_MILLIS = 8_000;
+
 /** The first message of `up` to a child. */
 export type ChildOrder =
   | { readonly role: "collector" | "demo"; readonly config: Config }

@@ -3,7 +3,13 @@ import { createLogger } from "../runtime/telemetry/log.ts";
 import type { StatusServer } from "../runtime/telemetry/server.ts";
 import { repeat } from "../runtime/lifecycle/repeat.ts";
 import { untilAsked } from "../runtime/lifecycle/stopping.ts";
-import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
+import {
+  ASK_METRICS,
+  CHILD_GRACE_MILLIS,
+  type ChildMetrics,
+  type ChildOrder,
+  type ChildReport,
+} from "./child-messages.ts";
 import type { Role } from "./role.ts";
 
 const REPORT_MILLIS = 2000;
@@ -23,7 +29,7 @@ async function main(): Promise<void> {
     process.once("message", (message) => resolve(message as ChildOrder)),
   );
   const logger = createLogger(order.config.log.level, { part: order.role });
-  const orphaned = new Promise<string>((resolve) => process.once("disconnect", () => resolve("orphaned")));
+  const orphaned = untilOrphaned();
   let fail = (): void => {};
   const failed = new Promise<string>((resolve) => {
     fail = () => resolve("failed");
@@ -46,6 +52,21 @@ async function main(): Promise<void> {
   await gpuMetrics?.stop();
   await role.stop();
   process.exit(why === "failed" ? 1 : 0);
+}
+
+/**
+ * Resolves when the parent is gone. Nobody kills this process then, and its store and its bus may be gone too, so it exits by itself when it has
+ * not ended in time.
+ */
+function untilOrphaned(): Promise<string> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      setTimeout(() => process.exit(1), CHILD_GRACE_MILLIS);
+      resolve("orphaned");
+    };
+    if (process.connected) process.once("disconnect", end);
+    else end();
+  });
 }
 
 /** Loads only the modules of the part, so that a killed part starts again sooner. */

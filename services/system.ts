@@ -22,7 +22,13 @@ import { openPortTls } from "./port-tls.ts";
 import { startPracticeMetrics } from "./practices.ts";
 import { openReports } from "./reports.ts";
 import { addRemoteGpuMetrics } from "./gpu-metrics.ts";
-import { ASK_METRICS, type ChildMetrics, type ChildOrder, type ChildReport } from "./child-messages.ts";
+import {
+  ASK_METRICS,
+  CHILD_GRACE_MILLIS,
+  type ChildMetrics,
+  type ChildOrder,
+  type ChildReport,
+} from "./child-messages.ts";
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "./role.ts";
 import { shownStatus } from "./shown-status.ts";
 import { makePrivateFolder, restrictFiles } from "../runtime/private-folder.ts";
@@ -51,7 +57,6 @@ export interface System {
   stop(): Promise<void>;
 }
 
-const CHILD_GRACE_MILLIS = 8_000;
 const CHILD_PROGRAM = fileURLToPath(new URL("./child.js", import.meta.url));
 /**
  * Flags of V8's heap. The young generation has room, in megabytes, for the objects of one scrape or insert. With the default of 1, which

@@ -13,7 +13,7 @@ import type { HttpAdapter } from "./http-adapter.ts";
 import { createStatementRunner } from "./statement-runner.ts";
 import { prepareStoreFolder } from "./store-folder.ts";
 
-/** How long the end waits for running requests. The data survives a kill. */
+/** The time that running requests have to end. */
 const drainMillis = 3_000;
 
 interface RunningStore {
@@ -39,6 +39,10 @@ async function start(options: StoreProcessOptions): Promise<void> {
   send({ kind: "ready", port: adapter.port, version: engine.version });
 }
 
+/**
+ * Ends the process. Closing the engine can block its thread; the supervisor kills a process that does not end in time. Without a supervisor,
+ * the process kills itself instead of closing the engine. The data survives a kill.
+ */
 async function end(): Promise<void> {
   if (ending) return;
   ending = true;
@@ -49,8 +53,8 @@ async function end(): Promise<void> {
         setTimeout(() => resolve(false), drainMillis);
       }),
     ]);
-    // Closing the engine during a running statement aborts it inside its threads. The process is killed instead; the data survives that.
-    if (!drained) process.kill(process.pid, "SIGKILL");
+    // Closing the engine during a running statement would abort it inside its threads.
+    if (!drained || !process.connected) process.kill(process.pid, "SIGKILL");
     running.engine.close();
   }
   process.exit(0);
@@ -71,6 +75,7 @@ process.on("message", (message: ToStoreProcess) => {
   });
 });
 process.on("disconnect", () => void end());
+if (!process.connected) void end();
 // Ctrl-C reaches the whole process group, but the supervisor decides when the store ends.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => void end());
