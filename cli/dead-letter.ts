@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import { DEAD_LETTER_TOPIC } from "../domain/messages/topics.ts";
 import { readDeadLetter, type DeadLetter } from "../processors/ingest/dead-letter.ts";
@@ -49,14 +50,10 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
           context.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
           return;
         }
-        const rows = letters.map(({ id, at, reason, topic, partition, offset, value, cause }) => [
-          String(id),
-          at,
-          reason,
-          `${topic}/${partition}/${offset}`,
-          String(value.length),
-          cause.slice(0, 80),
-        ]);
+        const rows = letters.map((letter) => {
+          const { id, at, reason, value, cause } = letter;
+          return [String(id), at, reason, placeOf(letter), String(value.length), cause.slice(0, 80)];
+        });
         const header = ["id", "at", "reason", "position", "bytes", "cause"];
         context.stdout.write(rows.length === 0 ? "no dead letters\n" : `${renderTable(header, rows)}\n`);
       });
@@ -92,19 +89,30 @@ export function addDeadLetter(program: Command, context: CommandContext): void {
     );
 }
 
-async function readAll(bus: Bus): Promise<ListedDeadLetter[]> {
+/**
+ * Returns each dead letter once. After a rebalance or a restart, a processor sends those of its last batch again. They have the same position and
+ * the same bytes.
+ */
+async function readAll(bus: Bus): Promise<readonly ListedDeadLetter[]> {
   const [watermarks] = await bus.watermarks(DEAD_LETTER_TOPIC).catch(noneWithoutTopic);
   if (watermarks === undefined) return [];
-  const letters: ListedDeadLetter[] = [];
+  const letters = new Map<string, ListedDeadLetter>();
   for (let from = watermarks.low; from < watermarks.high; from += PAGE) {
     const page = await bus.read(
       { topic: DEAD_LETTER_TOPIC, partition: 0 },
       from,
       Math.min(PAGE, watermarks.high - from),
     );
-    letters.push(...page.map(toListed));
+    for (const letter of page.map(toListed)) {
+      const same = `${placeOf(letter)} ${createHash("sha256").update(letter.value).digest("hex")}`;
+      if (!letters.has(same)) letters.set(same, letter);
+    }
   }
-  return letters;
+  return [...letters.values()];
+}
+
+function placeOf({ topic, partition, offset }: DeadLetter): string {
+  return `${topic}/${partition}/${offset}`;
 }
 
 async function readOne(bus: Bus, id: string): Promise<ListedDeadLetter> {

@@ -346,6 +346,20 @@ describe("gpu-ledger dead-letter", () => {
     ]);
   });
 
+  it("lists a dead letter once that a processor has sent twice, and another one from the same position of a new topic", async () => {
+    const config = folder.write("c.yaml", { data: "data" });
+    const sent = (text: string, offset: number) =>
+      toDeadLetter(received(Buffer.from(text), offset), "not-a-scrape", "its bytes are no scrape");
+    await withBus((bus) => bus.send(DEAD_LETTER_TOPIC, [sent("a", 1), sent("a", 2), sent("a", 1), sent("b", 1)]));
+    const { stdout } = await folder.call(["dead-letter", "list", "--config", config, "--format", "json"]);
+    const listed = JSON.parse(stdout) as readonly { readonly id: number; readonly offset: number }[];
+    expect(listed.map(({ id, offset }) => [id, offset])).toEqual([
+      [0, 1],
+      [1, 2],
+      [3, 1],
+    ]);
+  });
+
   it("reports a folder without dead letters, and an unknown id", async () => {
     const config = folder.write("c.yaml", { data: "data" });
     const letters = (...args: string[]) => folder.call(["dead-letter", ...args, "--config", config]);
