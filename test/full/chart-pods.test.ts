@@ -37,7 +37,7 @@ const here = (): Record<string, object | string> => ({
   data: join(folder.path, "data"),
   server: { listen: "127.0.0.1:0" },
   processor: { flushEvery: "300ms" },
-  collector: { interval: "2s", timeout: "1s", jobs: [{ name: "exporters", kubernetes: { kubeconfig } }] },
+  collector: { interval: "5s", timeout: "5s", jobs: [{ name: "exporters", kubernetes: { kubeconfig } }] },
   kubernetes: { clusters: [{ kubeconfig }] },
 });
 

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { AxeBuilder } from "@axe-core/playwright";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "../support/books.ts";
+import { launchChromium, visitPage } from "../support/chromium.ts";
 import { EMPTY, HOSTILE, NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { requirePart } from "../support/parts.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -19,29 +20,14 @@ describe.skipIf(!isThere)("pages in a browser", () => {
   let browser: Browser;
   let origin: string;
 
-  /** Opens pages as a viewer, and records the browser's complaints and requests to other hosts. */
+  /** Opens pages as a viewer. */
   async function visit(
     as: Viewer,
-    options: Parameters<Browser["newContext"]>[0],
+    options: BrowserContextOptions,
     work: (page: Page, context: BrowserContext) => Promise<void>,
   ): Promise<void> {
     server.viewer = as;
-    const context = await browser.newContext(options);
-    const complaints: string[] = [];
-    try {
-      const page = await context.newPage();
-      page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(error.message));
-      page.on("request", (request) => {
-        if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) complaints.push(request.url());
-      });
-      await work(page, context);
-      expect(complaints).toEqual([]);
-    } finally {
-      await context.close();
-    }
+    await visitPage(browser, origin, options, work);
   }
 
   beforeAll(async () => {
@@ -52,7 +38,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     await keepSampleAdvice(store);
     server = await createReportsServer(store, NOON, PRICES_CONFIG);
     origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
-    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,7 +1,8 @@
 import { AxeBuilder } from "@axe-core/playwright";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { launchChromium, visitPage } from "../support/chromium.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { requirePart } from "../support/parts.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
@@ -25,24 +26,8 @@ describe.skipIf(!isThere)("the pages of training runs in a browser", () => {
   let browser: Browser;
   let origin: string;
 
-  async function visit(
-    options: Parameters<Browser["newContext"]>[0],
-    work: (page: Page) => Promise<void>,
-  ): Promise<void> {
-    const context = await browser.newContext(options);
-    const complaints: string[] = [];
-    try {
-      const page = await context.newPage();
-      page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(error.message));
-      await work(page);
-      expect(complaints).toEqual([]);
-    } finally {
-      await context.close();
-    }
-  }
+  const visit = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+    visitPage(browser, origin, options, work);
 
   beforeAll(async () => {
     store = await createTestDatabase("training_pages");
@@ -50,7 +35,7 @@ describe.skipIf(!isThere)("the pages of training runs in a browser", () => {
     server = await createReportsServer(store, clock("12:30"), TRAINING_CONFIG);
     server.viewer = FINANCE;
     origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
-    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();
