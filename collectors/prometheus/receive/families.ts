@@ -15,8 +15,11 @@ export interface GrowingFamilies extends Families {
 
 const MOST_FAMILIES = 10_000;
 
-/** Creates families that begin with saved ones. */
-export function createFamilies(saved: Iterable<readonly [name: string, meta: FamilyMeta]>): GrowingFamilies {
+/** Creates families that begin with saved ones. `onChange` is called with each change. */
+export function createFamilies(
+  saved: Iterable<readonly [name: string, meta: FamilyMeta]>,
+  onChange: () => void,
+): GrowingFamilies {
   const map = new Map(saved);
   let version = 0;
   return {
@@ -31,6 +34,7 @@ export function createFamilies(saved: Iterable<readonly [name: string, meta: Fam
       if (known === undefined && map.size >= MOST_FAMILIES) return;
       map.set(name, meta);
       version += 1;
+      onChange();
     },
   };
 }

@@ -12,7 +12,7 @@ import type { PushedTarget } from "./pushed-target.ts";
 import { createPushedTargets, saveTargets, type SenderLabels } from "./pushed-targets.ts";
 import { RefusedWrite } from "./refused-write.ts";
 import { createRoles } from "./roles.ts";
-import { readState, writeState } from "./saved-state.ts";
+import { createStateSaver, readState } from "./saved-state.ts";
 import { uncompressBlock } from "./snappy-block.ts";
 import { createTargetMessages } from "./target-messages.ts";
 import { openWriteAheadLog, type LoggedWrite, type WriteVersion } from "./write-ahead-log.ts";
@@ -101,7 +101,8 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     logger.warn({ err: error }, "the state of remote write cannot be read; targets are learned anew"),
   );
   const startedMillis = clock.monotonicMillis();
-  const families = createFamilies(saved.families);
+  const state = createStateSaver(folder);
+  const families = createFamilies(saved.families, state.change);
   const hold = createMomentHold();
   const table1 = createKnownSeriesTable();
   const table2 = createKnownSeriesTable();
@@ -115,7 +116,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     saved,
     hold,
     onElected: () => {
-      isStateChanged = true;
+      state.change();
       events.onElected();
     },
     hasRoom: () =>
@@ -135,7 +136,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     monotonicMillis: clock.monotonicMillis,
     isLearning: ({ pods }) => !saved.isSaved && !pods.isKnown && clock.monotonicMillis() - startedMillis < learnMillis,
     onMoment(outcome, target, messages) {
-      isStateChanged = true;
+      state.change();
       events.onMoment(outcome, target, messages);
     },
     onError: events.onSinkError,
@@ -143,8 +144,6 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   const batch = createBatch();
   let isReplaying = true;
   let isStopping = false;
-  let isStateChanged = false;
-  let savedFamilies = families.version;
   let savedAtMillis = startedMillis;
   let forgottenAtMillis = startedMillis;
   let ticking: Promise<void> | undefined;
@@ -210,7 +209,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   function forget(): void {
     const before = hold.size;
     hold.forget(clock.monotonicMillis(), Math.max(0, limits.memoryBytes - table1.bytes - table2.bytes));
-    if (hold.size < before) isStateChanged = true;
+    if (hold.size < before) state.change();
   }
 
   /** Waits until there is memory for the next request of the log. */
@@ -242,19 +241,10 @@ export function startReceiver(options: ReceiverOptions): Receiver {
   async function save(): Promise<void> {
     log.rotate(clock.nowMillis());
     const first = hold.firstSegment ?? log.segment;
-    if (isStateChanged || families.version !== savedFamilies) {
-      isStateChanged = false;
-      savedFamilies = families.version;
-      try {
-        await writeState(folder, {
-          ...saveTargets(targets.all, saved, clock.nowMillis() - TARGET_MILLIS),
-          families: [...families.map],
-        });
-      } catch (error) {
-        isStateChanged = true;
-        throw error;
-      }
-    }
+    await state.save(() => ({
+      ...saveTargets(targets.all, saved, clock.nowMillis() - TARGET_MILLIS),
+      families: [...families.map],
+    }));
     await log.removeBefore(first);
   }
 

@@ -25,8 +25,34 @@ export function readState(folder: string, onError: (error: unknown) => void): Sa
   }
 }
 
+/** Saves the state when it has changed. */
+export interface StateSaver {
+  /** Marks the state as changed. */
+  change(): void;
+  /** Writes the state if it has changed. If that fails, the state stays changed. */
+  save(state: () => Omit<SavedState, "isSaved">): Promise<void>;
+}
+
+/** Creates a saver whose file has the current state. */
+export function createStateSaver(folder: string): StateSaver {
+  let isChanged = false;
+  return {
+    change: () => void (isChanged = true),
+    async save(state) {
+      if (!isChanged) return;
+      isChanged = false;
+      try {
+        await writeState(folder, state());
+      } catch (error) {
+        isChanged = true;
+        throw error;
+      }
+    },
+  };
+}
+
 /** Writes the state in one piece: a crash leaves the former state. */
-export async function writeState(folder: string, state: Omit<SavedState, "isSaved">): Promise<void> {
+async function writeState(folder: string, state: Omit<SavedState, "isSaved">): Promise<void> {
   const path = join(folder, FILE);
   const file = await open(`${path}.new`, "w", 0o600);
   try {
