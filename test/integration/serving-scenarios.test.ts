@@ -15,7 +15,7 @@ describe("the cost of serving in scenarios worked by hand", () => {
   });
   afterAll(() => store.close());
 
-  test.each(readdirSync(FOLDER))("%s", async (file) => {
+  test.concurrent.each(readdirSync(FOLDER))("%s", async (file) => {
     const scenario = readScenario(readFileSync(`${FOLDER}/${file}`, "utf8"), file);
     const { bills, breaches } = await playAs(store, file, scenario);
     expect(breaches).toEqual([]);
