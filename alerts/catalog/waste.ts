@@ -10,6 +10,9 @@ const waste = { group: "waste", severity: "warning", notify: "ticket", everyMill
 /** The series of the savings by team and kind of card. The leader has it. */
 const ADVICE_SAVING = "gpu_ledger_advice_saving_per_month";
 
+/** An alert that suppresses others for its pod ends two evaluations after its condition, so that they end before it. */
+const AFTER_THE_OTHERS = 2 * PACE_MILLIS.twoMinutes;
+
 const long = { ...waste, everyMillis: PACE_MILLIS.fourMinutes } as const;
 
 /** Alerts about GPUs that are held or free, and not used. For each pod the first suppresses the others. */
@@ -21,6 +24,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     sources: ["pods"],
     subject: "pod",
     forMillis: 10 * MINUTE_MILLIS,
+    keepFiringForMillis: AFTER_THE_OTHERS,
     parameters: {
       threshold: ratio(IDLE_RATIO, "highest activity of an hour below which a GPU is idle"),
       ageMinutes: number(90, 60, 10_080, "minutes that a pod has to start its work"),
@@ -41,6 +45,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
     sources: ["pods"],
     subject: "pod",
     forMillis: 2 * HOUR_MILLIS,
+    keepFiringForMillis: AFTER_THE_OTHERS,
     parameters: { threshold: ratio(0.2, "average activity over an hour") },
     expr: (options, { threshold }) => {
       const { device } = keysOf(options);

@@ -46,7 +46,7 @@ const idle = (labels: Readonly<Record<string, string>> = POD, costPerHour = ""):
 /** GPUs that are held or exist, and are not used. */
 export const WASTE_CASES: readonly RuleCase[] = [
   {
-    name: "GPUAllocatedIdle fires once for a pod whose eight GPUs did nothing for an hour, with team and money, and ends when the pod works",
+    name: "GPUAllocatedIdle fires once for a pod whose eight GPUs did nothing for an hour, with team and money, and ends four minutes after the pod works",
     input: [
       ...[0, 1, 2, 3, 4, 5, 6, 7].map((gpu) => activity("0.005x239 0.5x40", POD, { gpu })),
       started("0x400"),
@@ -54,8 +54,8 @@ export const WASTE_CASES: readonly RuleCase[] = [
       cost(31.2),
     ],
     expect: [
-      ...silent("GPUAllocatedIdle", "1h30m", "1h40m", "2h1m"),
-      ...fires("GPUAllocatedIdle", idle(OWNED, "31.20 USD"), "1h40m30s", "1h59m30s"),
+      ...silent("GPUAllocatedIdle", "1h30m", "1h40m", "2h5m"),
+      ...fires("GPUAllocatedIdle", idle(OWNED, "31.20 USD"), "1h40m30s", "2h3m"),
     ],
   },
   {

@@ -46,6 +46,8 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       low: 0.0095,
       edge: 0.01,
       age: 5400,
+      last: "38m30s",
+      over: "39m",
       description: "Pod ml/low has held its GPUs for more than an hour. None of them was active in the last hour.",
     },
     {
@@ -54,10 +56,12 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       low: 0.395,
       edge: 0.4,
       age: 3600,
+      last: "34m30s",
+      over: "35m",
       description: "The GPUs of pod ml/low had an average activity of 39.5% over the last hour.",
     },
-  ].map(({ name, record, low, edge, age, description }): RuleCase => ({
-    name: `${name} fires ten minutes after ${record} is below ${edge} of a pod older than ${age} seconds`,
+  ].map(({ name, record, low, edge, age, last, over, description }): RuleCase => ({
+    name: `${name} fires ten minutes after ${record} is below ${edge} of a pod older than ${age} seconds, until ${last}`,
     input: [
       ofPod(record, "low", `${edge}x9 ${low}x59 ${edge}x20`),
       ofPod("pod:gpu_start:timestamp", "low", `${-age - 1}+30x100`),
@@ -66,10 +70,10 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       ofPod(record, "young", `${low}x100`),
       ofPod("pod:gpu_start:timestamp", "young", `${-age}+30x100`),
     ],
-    expect: [...silent(name, "14m30s", "35m"), ...fires(name, alert("low", description), "15m", "34m30s")],
+    expect: [...silent(name, "14m30s", over), ...fires(name, alert("low", description), "15m", last)],
   })),
   {
-    name: "LowGPUUtilization fires two hours after a device that a pod has for itself averaged below a fifth, and ends when the pod is gone",
+    name: "LowGPUUtilization fires two hours after a device that a pod has for itself averaged below a fifth, and ends four minutes after the pod is gone",
     evaluate: "1m",
     input: [
       { average: "0.2x9 0.19x299 0.2x20", activity: "0.9x400" },
@@ -81,9 +85,9 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       series("gpu:pod_activity:ratio", activity, { ...gpuLabels({ gpu }), ...ml(`train-${gpu}`), ...share }),
     ]),
     expect: [
-      ...silent("LowGPUUtilization", "2h4m", "2h35m"),
-      ...fires("LowGPUUtilization", [hardlyUsed(0, "19%"), hardlyUsed(1, "10%")], "2h5m", "2h22m"),
-      ...fires("LowGPUUtilization", hardlyUsed(0, "19%"), "2h23m", "2h34m"),
+      ...silent("LowGPUUtilization", "2h4m", "2h39m"),
+      ...fires("LowGPUUtilization", [hardlyUsed(0, "19%"), hardlyUsed(1, "10%")], "2h5m", "2h26m"),
+      ...fires("LowGPUUtilization", hardlyUsed(0, "19%"), "2h27m", "2h38m"),
     ],
   },
   {
