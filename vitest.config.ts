@@ -41,7 +41,7 @@ const REAL_PARTS = {
 export default defineConfig({
   test: {
     // A condition that is true within a second on a quiet machine can take many seconds beside other tests.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 90_000 } },
     // Built files run unchanged.
     server: { deps: { external: [/\/dist\//] } },
     sequence: { sequencer: LongestFirst },

@@ -211,7 +211,7 @@ describe("the saving of a card", () => {
     store = await createTestDatabase("advice_savings");
     await plantHours(store, { cluster: "prod", start: START, hours: HOURS, nodes, workloads });
     ({ cards } = await makeCards(store, ledgerOf(CONFIG), { window: WINDOW, advice: CONFIG.advice }));
-  }, 300_000);
+  });
   afterAll(() => store.close());
 
   it.each(CASES)("of %s for %s is %s: %s", (kind, name, owner) => {
@@ -238,5 +238,5 @@ describe("the saving of a card", () => {
     const together = sum(set.map(({ saving }) => saving.organization));
     const less = difference(amountOf<"currency">(was.total), amountOf<"currency">(otherwise.total));
     expect(formatAmount(less)).toBe(formatAmount(together));
-  }, 120_000);
+  });
 });

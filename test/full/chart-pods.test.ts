@@ -14,7 +14,7 @@ import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { prepareKafka, startKafkaBroker, type KafkaBroker } from "../support/kafka-broker.ts";
 
 const MOUNTED = "/etc/gpu-ledger/gpu-ledger.yaml";
-const LONG = { timeout: 60_000, interval: 500 };
+const LONG = { timeout: 90_000, interval: 500 };
 
 /** A workload of the chart: the fields that a pod needs here. */
 interface Workload extends ClusterObject {
@@ -148,7 +148,7 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
       expect(failed(check)).toEqual([]);
       for (const { command } of [...collectors, processor, server])
         expect(await command.end("SIGTERM")).toMatchObject({ code: 0 });
-    }, 180_000);
+    });
 
     it("do the same in the small form, with a token of the configuration", async () => {
       const made = await folder.run(["token", "create", "ops", "--role", "administrator", "--for-config"]);
@@ -163,6 +163,6 @@ describe.skipIf(!(await prepareHelm()) || !(await prepareKafka()))(
       expect(await seenBy(up.address, "wrong")).toEqual({ status: 401, gpus: 0 });
       expect(failed(await folder.run(noted(notes, "check", up)))).toEqual([]);
       expect(await up.command.end("SIGTERM")).toMatchObject({ code: 0 });
-    }, 180_000);
+    });
   },
 );

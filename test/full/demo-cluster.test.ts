@@ -10,7 +10,7 @@ import type { Report } from "../../reports/report/report.ts";
 import { createCommandFolder, type CommandFolder, type RunningCommand } from "../support/command.ts";
 import { freePort } from "../support/ports.ts";
 
-const LONG = { timeout: 60_000, interval: 500 };
+const LONG = { timeout: 90_000, interval: 500 };
 
 let folder: CommandFolder;
 let up: RunningCommand;
@@ -51,7 +51,7 @@ beforeAll(async () => {
     if (seen.every(({ holder }) => holder?.evidence !== "node")) throw new Error("no pod without a label is known yet");
     gpus = seen;
   }, LONG);
-}, 90_000);
+});
 afterAll(() => folder.dispose());
 
 describe("the demo shows for every GPU", () => {
@@ -135,7 +135,7 @@ it("an API server that comes back at another port, with other versions, is found
   await expect
     .poll(async () => (await read<SystemStatus>("/api/status")).collector?.kubernetes[0], LONG)
     .toMatchObject({ watching: true });
-}, 90_000);
+});
 
 it("the demo command serves its fleet and its cluster on the given address, and ends on request", async () => {
   const place = "127.0.0.2";

@@ -280,7 +280,7 @@ test("the demo role serves the fleet, sends its history and records it in the da
     expect(targets.length).toBeGreaterThan(1);
     expect(role.notReady()).toBeUndefined();
     await expect
-      .poll(async () => (await role.status()).history, { timeout: 20_000 })
+      .poll(async () => (await role.status()).history)
       .toSatisfy(({ sent, total }: { sent: number; total: number }) => total > 0 && sent === total);
   } finally {
     await role.stop();

@@ -225,5 +225,5 @@ describe("a full disk under the store", () => {
       const [row] = await client.query<{ batches: string }>("SELECT uniqExact(batch) AS batches FROM rows");
       return Number(row!.batches);
     }
-  }, 60_000);
+  });
 });

@@ -57,7 +57,7 @@ describe("a FOCUS export", () => {
     });
     store = await createTestDatabase("focus");
     await playFocusFleet(store);
-  }, 120_000);
+  });
   afterAll(async () => {
     await store.close();
     await folder.dispose();

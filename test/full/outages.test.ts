@@ -100,7 +100,7 @@ describe("the processor, through trouble", () => {
 
   const settled = (log: ProcessorLog, count: number): Promise<void> =>
     expect
-      .poll(() => ({ stored: log.stored, deadLetters: log.deadLetters, fatal: log.fatal }), { timeout: 30_000 })
+      .poll(() => ({ stored: log.stored, deadLetters: log.deadLetters, fatal: log.fatal }))
       .toEqual({ stored: count, deadLetters: [], fatal: [] });
 
   it("makes the one scrape that the store rejects a dead letter, stores the others, and stores it too when it is replayed", async () => {
@@ -108,9 +108,7 @@ describe("the processor, through trouble", () => {
     const poison = scrapeMessage({ node: "poison", sequence: 99, at: AT });
     await bus.send(SAMPLES_TOPIC, [...scrapes(10), poison, ...scrapes(13, 10)]);
     const { processor, log } = await start();
-    await expect
-      .poll(() => [log.stored, log.deadLetters, log.fatal], { timeout: 30_000 })
-      .toEqual([23, ["rejected-by-store"], []]);
+    await expect.poll(() => [log.stored, log.deadLetters, log.fatal]).toEqual([23, ["rejected-by-store"], []]);
     expect(await lag(processor)).toBe(0);
     expect(log.retries).toEqual([]);
     expect(log.rows).toBe(3 * 23);
@@ -126,7 +124,7 @@ describe("the processor, through trouble", () => {
     const config = folder.write("c.yaml", { data: "data" });
     const replayed = await folder.run(["dead-letter", "replay", "0", "--config", config]);
     expect(replayed).toEqual({ code: 0, stdout: "0: sent to gpu.samples again\n", stderr: "" });
-    await expect.poll(() => log.stored, { timeout: 30_000 }).toBe(24);
+    await expect.poll(() => log.stored).toBe(24);
     expect(await stored()).toEqual(each(24));
     expect(log.deadLetters).toHaveLength(1);
   });
@@ -193,7 +191,7 @@ describe("the processor, through trouble", () => {
       await settled(log, 40);
       line.mode = mode;
       await bus.send(SAMPLES_TOPIC, scrapes(40, 40));
-      await expect.poll(() => log.retries.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => log.retries.length).toBeGreaterThanOrEqual(3);
       await bus.send(SAMPLES_TOPIC, scrapes(40, 80));
       expect(log.stored).toBe(40);
       expect(await lag(processor)).toBe(80);
@@ -210,7 +208,7 @@ describe("the processor, through trouble", () => {
     await settled(first.log, 16);
     line.mode = DENIED;
     await bus.send(SAMPLES_TOPIC, scrapes(16, 16));
-    await expect.poll(() => first.log.fatal, { timeout: 30_000 }).toMatchObject([{ code: "denied", retriable: false }]);
+    await expect.poll(() => first.log.fatal).toMatchObject([{ code: "denied", retriable: false }]);
     // The store would accept the next rows now, but their offsets on the bus would also commit the given-up ones.
     line.mode = "pass";
     await bus.send(SAMPLES_TOPIC, scrapes(16, 32));
@@ -228,7 +226,7 @@ describe("the processor, through trouble", () => {
     const first = await start();
     line.mode = "refuse";
     await bus.send(SAMPLES_TOPIC, scrapes(30));
-    await expect.poll(() => first.log.retries.length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => first.log.retries.length).toBeGreaterThan(0);
     const asked = performance.now();
     await first.processor.stop();
     expect(performance.now() - asked).toBeLessThan(6_000);
@@ -251,7 +249,7 @@ describe("the processor, through trouble", () => {
     await bus.send(SAMPLES_TOPIC, scrapes(13, 57));
     const kept = async (): Promise<number> =>
       (await bus.watermarks(SAMPLES_TOPIC)).reduce((sum, { low, high }) => sum + high - low, 0);
-    await expect.poll(kept, { timeout: 30_000 }).toBe(13);
+    await expect.poll(kept).toBe(13);
 
     const second = await start();
     await settled(second.log, 13);

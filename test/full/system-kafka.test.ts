@@ -114,7 +114,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
   it("answer on every path, are ready, and share the targets: each is scraped by exactly one collector", async () => {
     for (const { address } of [...collectors, ...processors]) {
       expect(await (await fetch(`${address}/healthz`)).text()).toBe("ok\n");
-      await expect.poll(async () => (await fetch(`${address}/readyz`)).status, { timeout: 20_000 }).toBe(200);
+      await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
       expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/^# TYPE gpu_ledger_\w+ /m);
     }
     const totals = await Promise.all(collectors.map(async (part) => (await collected(part)).targets.total));
@@ -127,18 +127,18 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
 
   it("share the partitions of the bus between the processors, and one of them leads", async () => {
     const shared = async (): Promise<unknown> => (await Promise.all(processors.map(partitionsOf))).flat().toSorted();
-    await expect.poll(shared, { timeout: 20_000 }).toEqual(["0", "1", "2", "3"]);
+    await expect.poll(shared).toEqual(["0", "1", "2", "3"]);
     for (const processor of processors) expect(await partitionsOf(processor)).toHaveLength(PARTITIONS / 2);
     const leaders = async (): Promise<number> =>
       (await Promise.all(processors.map(processed))).filter(({ leader }) => leader !== undefined).length;
-    await expect.poll(leaders, { timeout: 20_000 }).toBe(1);
+    await expect.poll(leaders).toBe(1);
   });
 
   it("spool while the broker is killed, and send the messages in order when it is back, a killed collector's too", async () => {
     await broker.kill();
     const waiting = async (): Promise<boolean> =>
       (await Promise.all(collectors.map(collected))).every(({ targets, spool }) => spool.messages >= 2 * targets.total);
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(true);
+    await expect.poll(waiting).toBe(true);
     for (const { address } of collectors) expect((await fetch(`${address}/healthz`)).status).toBe(200);
 
     const [first] = collectors as [Part, Part];
@@ -153,7 +153,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     await broker.start();
     const spooled = async (): Promise<number[]> =>
       (await Promise.all(collectors.map(collected))).map((status) => status.spool.messages);
-    await expect.poll(spooled, { timeout: 30_000 }).toEqual([0, 0]);
+    await expect.poll(spooled).toEqual([0, 0]);
     await expectStoredUntilNow(60_000);
     for (const part of collectors) expect((await collected(part)).spool.dropped).toBe(0);
     const sent = await store.query<{ moments: readonly string[] }>(`
@@ -165,12 +165,12 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
 
   it("hand all partitions to the remaining processor when the other one is killed", { timeout: 100_000 }, async () => {
     const [left, killed] = processors as [Part, Part];
-    await expect.poll(() => partitionsOf(killed), { timeout: 20_000 }).toHaveLength(PARTITIONS / 2);
+    await expect.poll(() => partitionsOf(killed)).toHaveLength(PARTITIONS / 2);
     killed.command.child.kill("SIGKILL");
     await killed.command.ended;
     // Its session of 30 s has to end first.
     await expect.poll(() => partitionsOf(left), { timeout: 60_000, interval: 500 }).toEqual(["0", "1", "2", "3"]);
-    await expect.poll(async () => (await processed(left)).leader, { timeout: 20_000 }).toBeDefined();
+    await expect.poll(async () => (await processed(left)).leader).toBeDefined();
     await expectStoredUntilNow(30_000);
     expect((await processed(left)).deadLetters).toBe(0);
   });
@@ -184,7 +184,7 @@ describe.skipIf(!(await prepareKafka()))("collectors and processors of their own
     short.child.kill("SIGKILL");
     await short.ended;
     start(["process"], "processor-3");
-    await expect.poll(() => partitionsOf(processors[0]!), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => partitionsOf(processors[0]!)).toEqual([]);
     const running = [...collectors, processors[0]!];
     const ended = await Promise.all(running.map(({ command }) => command.end("SIGTERM")));
     for (const { code, stderr, millis } of ended) {

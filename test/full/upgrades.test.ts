@@ -100,7 +100,7 @@ async function waiting({ member }: Intake): Promise<number> {
 
 /** Waits until `messages` messages are stored. */
 const untilStored = (log: ProcessorLog, messages: number): Promise<void> =>
-  expect.poll(() => log.stored, { timeout: 20_000 }).toBe(messages);
+  expect.poll(() => log.stored).toBe(messages);
 
 /** A failed scrape with a reason that this release may not have. */
 function failedScrape(reason: string): OutgoingMessage {
@@ -168,9 +168,9 @@ describe.each(versions)("beside version %s", (version) => {
     const up = folder.start(["up", "--config", file]);
     const address = await up.address();
     // The second page is served when the first has been sent.
-    await expect.poll(() => exporter.served.length, { timeout: 30_000 }).toBeGreaterThan(1);
+    await expect.poll(() => exporter.served.length).toBeGreaterThan(1);
     const lag = async () => (await getJson<SystemStatus>(`${address}/api/status`)).processor?.lagMessages;
-    await expect.poll(lag, { timeout: 30_000 }).toBe(0);
+    await expect.poll(lag).toBe(0);
     expect(await up.end("SIGTERM")).toMatchObject({ code: 0 });
 
     const store = await startTestStore({ folder: join(config.data, "store") });
@@ -184,7 +184,7 @@ describe.each(versions)("beside version %s", (version) => {
     );
     expect(Number(await ask("SELECT count() FROM gpu_samples WHERE hostname = 'gpu-node-7'"))).toBeGreaterThan(1);
     expect(await ask("SELECT name FROM migrations ORDER BY name")).toBe(MIGRATIONS.join("\n"));
-  }, 120_000);
+  });
 });
 
 describe("a collector of a later release", () => {

@@ -8,7 +8,7 @@ import { openTestBus } from "../support/pipeline.ts";
 import { followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const LONG = { timeout: 30_000, interval: 10 };
+const LONG = { timeout: 90_000, interval: 10 };
 
 let server: ApiServer;
 let bus: Bus;

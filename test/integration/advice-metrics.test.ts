@@ -31,7 +31,7 @@ describe("the metrics of the advice", () => {
       isLeading: () => isLeading,
     });
     try {
-      await expect.poll(async () => until(await seriesOf(metrics)), { timeout: 20_000 }).toBe(true);
+      await expect.poll(async () => until(await seriesOf(metrics))).toBe(true);
       return await seriesOf(metrics);
     } finally {
       await repeated.stop();

@@ -15,7 +15,7 @@ import { writeAndDie } from "../support/bus/child-writer.ts";
 import { collector, newTopic, numbered, textMessage, textOf } from "../support/bus/messages.ts";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 
-const LONG = { timeout: 25_000, interval: 50 };
+const LONG = { timeout: 90_000, interval: 50 };
 
 describe("the embedded log", () => {
   const cleanups: (() => Promise<void> | void)[] = [];

@@ -8,7 +8,7 @@ import { prepareKafka, startKafkaBroker } from "../support/kafka-broker.ts";
 import type { KafkaBroker } from "../support/kafka-broker.ts";
 import { collector, newTopic, numbered, textMessage, textOf } from "../support/bus/messages.ts";
 
-const LONG = { timeout: 20_000, interval: 50 };
+const LONG = { timeout: 90_000, interval: 50 };
 
 describe.skipIf(!(await prepareKafka()))("the Kafka bus, beyond the contract", () => {
   let broker: KafkaBroker | undefined;

@@ -57,7 +57,7 @@ describe("deliveries", () => {
     await stopped!.stop();
     world.now = DUE;
     // The schedules' own moments are months away, so this checks the poll of every 15 s.
-    await expect.poll(() => world.eventsOf("by-itself"), { timeout: 30_000 }).toContain("1 delivered");
+    await expect.poll(() => world.eventsOf("by-itself")).toContain("1 delivered");
     await worker!.stop();
     expect(await world.eventsOf("after-the-stop")).toEqual([]);
   });

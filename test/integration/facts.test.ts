@@ -127,7 +127,7 @@ describe("the history of workloads", () => {
       ),
       { numRuns: rounds(40) },
     );
-  }, 60_000);
+  });
 });
 
 describe("facts on the bus", () => {

@@ -77,7 +77,7 @@ owners: { team: [{ podLabel: team }] }`,
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 1, at: now })]);
     const workload = 'workload="train",workload_type="training",team="vision",cost_centre="",queue=""';
     const held = `cluster="test",node="a",gpu="0",uuid="GPU-a-0",gi_id="",namespace="ml",pod="train-0",${workload}`;
-    await expect.poll(lines, { timeout: 20_000 }).toContain(`gpu_device_activity_ratio{${held}} 0.5`);
+    await expect.poll(lines).toContain(`gpu_device_activity_ratio{${held}} 0.5`);
     const page = await lines();
     expect(page).toContain(`gpu_workload_gpus{cluster="test",namespace="ml",${workload}} 1`);
     expect(page.filter((line) => /uuid="GPU-a-1".*pod="",/.test(line)).map((line) => line.split("{")[0])).toEqual([

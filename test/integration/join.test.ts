@@ -43,9 +43,7 @@ describe("samples and facts", () => {
   const sample = (devices: readonly Device[], at = NOON): Promise<void> =>
     bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "gpu-a", sequence: (sequence += 1), at, devices })]);
   const stored = (scrapes: number): Promise<void> =>
-    expect
-      .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 30_000 })
-      .toEqual({ stored: scrapes, fatal: [] });
+    expect.poll(() => ({ stored: log.stored, fatal: log.fatal })).toEqual({ stored: scrapes, fatal: [] });
   const rows = async (at = NOON): Promise<readonly string[]> => {
     const found = await store.query<Record<string, string>>(
       `SELECT concat(gpu, ' ', evidence, ' ', holder_pod, ' ', holder_uid, ' ', toString(holders)) AS holderText

@@ -22,7 +22,7 @@ import { insertRaw, type RawScrape } from "../support/raw-fleet.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);
-const LONG = { timeout: 20_000, interval: 50 };
+const LONG = { timeout: 90_000, interval: 50 };
 const scenario = readScenario(
   "title: nothing\nperiod: { start: 2026-03-01T00:00:00Z, end: 2026-03-02T00:00:00Z }",
   "nothing",

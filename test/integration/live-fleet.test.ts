@@ -88,7 +88,7 @@ beforeAll(async () => {
   await sample(20, "2", { holder_namespace: "lab", holder_pod: "<b>&", holders: 3, evidence: "node" });
   await sample(400, "3", { holder_namespace: "ml", holder_pod: "long-ago", holders: 1, evidence: "label" });
   fleet = await readLiveFleet(store, ownerRules({ team: [{ podLabel: "team" }, { namespaceLabel: "team" }] }), NOON);
-}, 30_000);
+});
 afterAll(async () => {
   await store.close();
 });

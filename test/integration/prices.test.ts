@@ -44,7 +44,7 @@ beforeAll(async () => {
       },
     ],
   });
-}, 30_000);
+});
 afterAll(async () => {
   await store.close();
   await folder.dispose();

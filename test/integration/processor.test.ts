@@ -35,9 +35,7 @@ describe("the processor", () => {
     Number((await store.query<{ n: string }>(`SELECT count() AS n FROM ${table} FINAL`))[0]!.n);
   /** Waits until `scrapes` are stored. A failure that no retry helps appears in the comparison. */
   const stored = (scrapes: number): Promise<void> =>
-    expect
-      .poll(() => ({ stored: log.stored, fatal: log.fatal }), { timeout: 40_000 })
-      .toEqual({ stored: scrapes, fatal: [] });
+    expect.poll(() => ({ stored: log.stored, fatal: log.fatal })).toEqual({ stored: scrapes, fatal: [] });
 
   it("stores a scrape as exact wide rows, with the holder of the exporter's labels", async () => {
     await bus.send(SAMPLES_TOPIC, [scrapeMessage({ node: "a", sequence: 3, at: AT })]);

@@ -159,7 +159,7 @@ describe("a reflector's list", () => {
     await vi.waitFor(() => {
       const last = asked().findLast(({ watch }) => watch === undefined);
       expect(last).toEqual({ resourceVersion: String(seen), resourceVersionMatch: "NotOlderThan" });
-    }, 20_000);
+    });
     await watching(record);
     expect(record).toMatchObject({ lists: 2, objects: 8 });
   });
@@ -379,5 +379,5 @@ describe("for any troubles", () => {
       ),
       { numRuns: 8 },
     );
-  }, 120_000);
+  });
 });

@@ -166,7 +166,7 @@ describe.runIf(requirePart("prometheus"))("a real Prometheus that writes to a co
       const statusOf = async (): Promise<unknown> =>
         ((await (await fetch(`${address}/api/status`)).json()) as { readonly collector: unknown }).collector;
       const shown = { gpus: GPUS * HOSTS.length, remoteWrite: { targets: { total: 2, up: 2 }, leftOut: [] } };
-      await expect.poll(statusOf, { timeout: 30_000 }).toMatchObject(shown);
+      await expect.poll(statusOf).toMatchObject(shown);
       const metrics = await (await fetch(`${address}/metrics`)).text();
       expect(metrics).toMatch(/^gpu_ledger_remote_write_requests_total\{code="204"\} [1-9]/m);
       expect(metrics).toMatch(/^gpu_ledger_remote_write_samples_left_out_total\{reason="other-series"\} [1-9]/m);

@@ -235,7 +235,7 @@ describe("the intake of gpu.serving", () => {
   async function collected(file: string): Promise<readonly OutgoingMessage[]> {
     const double = await startPage(pageOf(file));
     const collector = collect([inChat(double.url, "qwen-0")]);
-    await expect.poll(() => log.stored, { timeout: 30_000 }).toBeGreaterThan(2);
+    await expect.poll(() => log.stored).toBeGreaterThan(2);
     await collector.stop();
     const watermarks = await bus.watermarks(SERVING_TOPIC);
     const received = await Promise.all(
@@ -248,9 +248,9 @@ describe("the intake of gpu.serving", () => {
 
   it("has the same rows after a replay", async () => {
     const messages = await collected("vllm-0.33.prom");
-    await expect.poll(() => log.stored, { timeout: 30_000 }).toBe(messages.length);
+    await expect.poll(() => log.stored).toBe(messages.length);
     await bus.send(SERVING_TOPIC, messages);
-    await expect.poll(() => log.stored, { timeout: 30_000 }).toBe(2 * messages.length);
+    await expect.poll(() => log.stored).toBe(2 * messages.length);
     for (const [table, count] of [
       ["serving_scrapes", messages.length],
       ["serving_samples", 2 * messages.length],
@@ -260,10 +260,10 @@ describe("the intake of gpu.serving", () => {
 
   it("makes a dead letter of a broken message, pauses at a newer schema, and continues at its position", async () => {
     const messages = await collected("vllm-0.9.prom");
-    await expect.poll(() => log.stored, { timeout: 30_000 }).toBe(messages.length);
+    await expect.poll(() => log.stored).toBe(messages.length);
     const [message] = messages;
     await bus.send(SERVING_TOPIC, [{ ...message!, value: new Uint8Array([1, 2, 3]) }]);
-    await expect.poll(() => log.deadLetters, { timeout: 30_000 }).toEqual(["not-a-scrape"]);
+    await expect.poll(() => log.deadLetters).toEqual(["not-a-scrape"]);
     await expect
       .poll(() =>
         bus
@@ -272,10 +272,10 @@ describe("the intake of gpu.serving", () => {
       )
       .toMatchObject({ topic: SERVING_TOPIC, cause: "3 bytes are shorter than a header" });
     await bus.send(SERVING_TOPIC, [{ ...message!, schemaVersion: 99 }]);
-    await expect.poll(() => [log.futures, intake.paused.length], { timeout: 30_000 }).toEqual([1, 1]);
+    await expect.poll(() => [log.futures, intake.paused.length]).toEqual([1, 1]);
     await intake.stop();
     await startIntake();
-    await expect.poll(() => log.futures, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => log.futures).toBe(1);
     expect([log.stored, log.deadLetters, log.fatal]).toEqual([0, [], []]);
   });
 });

@@ -19,7 +19,7 @@ interface Poster {
   looks: number;
 }
 
-const LONG = { timeout: 20_000 };
+const LONG = { timeout: 90_000 };
 
 describe("events of training runs", () => {
   let folder: CommandFolder;

@@ -10,7 +10,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 
-const LONG = { timeout: 40_000, interval: 50 };
+const LONG = { timeout: 90_000, interval: 50 };
 const NOON = Date.UTC(2026, 6, 8, 12);
 /** The lease of test watchers. */
 const LEASE = { namespace: "gpu-ledger", name: "watcher" };

@@ -7,7 +7,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { FAST, followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 
-const LONG = { timeout: 30_000, interval: 10 };
+const LONG = { timeout: 90_000, interval: 10 };
 
 let server: ApiServer;
 let bus: Bus;

@@ -6,7 +6,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
 
-const LONG = { timeout: 30_000, interval: 10 };
+const LONG = { timeout: 90_000, interval: 10 };
 const CREATED = "2026-05-01T12:00:00Z";
 
 let server: ApiServer;

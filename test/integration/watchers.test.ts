@@ -12,7 +12,7 @@ import { kubeconfigOf } from "../support/kubeconfig.ts";
 import { openTestBus, silent } from "../support/pipeline.ts";
 import { followFacts } from "../support/watcher.ts";
 
-const LONG = { timeout: 30_000, interval: 20 };
+const LONG = { timeout: 90_000, interval: 20 };
 const cleanups: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {

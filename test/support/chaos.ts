@@ -41,7 +41,7 @@ export async function runChaos(options: {
   const store = connectStore(system.store, config);
   const killed = { collector: 0, processor: 0, store: 0 };
   try {
-    await expect.poll(() => system.status().processor?.rowsStored ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => system.status().processor?.rowsStored ?? 0).toBeGreaterThan(0);
     for (let done = 0; done < kills;) {
       await morePages(exporters, 3);
       await pause(300 + random() * 2200);
@@ -108,7 +108,7 @@ function servedBy(exporters: readonly ExporterDouble[]): number {
 /** Waits until the exporters have served some more pages: on a busy machine a part may need more time to start than there is between kills. */
 async function morePages(exporters: readonly ExporterDouble[], more: number): Promise<void> {
   const before = servedBy(exporters);
-  await expect.poll(() => servedBy(exporters), { timeout: 60_000 }).toBeGreaterThanOrEqual(before + more);
+  await expect.poll(() => servedBy(exporters)).toBeGreaterThanOrEqual(before + more);
 }
 
 /** Stops the serving of pages, and waits until all sent messages are stored. */
@@ -123,7 +123,7 @@ async function settle(system: System, exporters: readonly ExporterDouble[], stor
     };
   };
   await pause(3000);
-  await expect.poll(state, { timeout: 60_000 }).toEqual({ spool: true, lag: true });
+  await expect.poll(state).toEqual({ spool: true, lag: true });
   // All pages are stored if two checks find no new page.
   const count = async (): Promise<string> => {
     const rows = await store.query<{ n: string }>("SELECT count() AS n FROM gpu_samples").catch(() => []);

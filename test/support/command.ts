@@ -10,7 +10,7 @@ const ROOT = process.cwd();
 /** The program as released, from the build that runs before the integration tests. */
 const PROGRAM = resolve("dist/cli/main.js");
 /** The longest wait for a program's start. */
-const START_MILLIS = 60_000;
+const START_MILLIS = 180_000;
 const PROGRAM_MODULE = resolve("dist/cli/program.js");
 
 /** The result of a command: its exit code and its output. */
@@ -51,14 +51,15 @@ export interface CommandFolder {
   run(args: readonly string[], input?: string | Uint8Array): Promise<CommandOutcome>;
   /** The same as `run`, but in this process. It saves the time in which a process loads the program. */
   call(args: readonly string[], input?: string | Uint8Array): Promise<CommandOutcome>;
-  /** Kills the processes that were started here and still run with SIGKILL, and removes the folder. */
+  /** Kills the processes that were started here and still run with SIGKILL, with their process groups, and removes the folder. */
   dispose(): Promise<void>;
 }
 
 /** A folder of its own in the system's temporary folder, so that no command touches the repository. */
 export function createCommandFolder(): CommandFolder {
   const path = mkdtempSync(join(tmpdir(), "gpu-ledger-command-"));
-  const started: RunningCommand[] = [];
+  /** The commands, each with the process to kill; a negative id is a process group. */
+  const started = new Map<RunningCommand, number>();
 
   const start: CommandFolder["start"] = (args, { ownGroup = false, env = {} } = {}) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
@@ -96,7 +97,7 @@ export function createCommandFolder(): CommandFolder {
         return { ...outcome, millis: performance.now() - asked };
       },
     };
-    started.push(running);
+    started.set(running, ownGroup ? -child.pid! : child.pid!);
     return running;
   };
 
@@ -115,8 +116,8 @@ export function createCommandFolder(): CommandFolder {
     },
     call: (args, input = "") => callProgram(path, args, input),
     async dispose() {
-      for (const { child, ended } of started) {
-        if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      for (const [{ child, ended }, target] of started) {
+        if (child.exitCode === null && child.signalCode === null) process.kill(target, "SIGKILL");
         await ended;
       }
       rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

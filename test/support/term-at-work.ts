@@ -17,7 +17,7 @@ import { scenarioWith } from "./played.ts";
 import { storeScenario } from "./play.ts";
 
 /** How long a test waits for the effects of a term, and how often it checks. */
-export const LONG = { timeout: 60_000, interval: 200 };
+export const LONG = { timeout: 90_000, interval: 200 };
 const QUICK = {
   ...SCHEDULE_TIMING,
   ...TERM_TIMING,

@@ -4,7 +4,7 @@ import { spawnMember } from "./child-member.ts";
 import type { BusMake } from "./make.ts";
 import { collector, newTopic, numbered, textMessage, textOf } from "./messages.ts";
 
-const LONG = { timeout: 25_000, interval: 50 };
+const LONG = { timeout: 90_000, interval: 50 };
 
 /** The contract for groups and followers of a bus. */
 export function describeSharing(make: () => BusMake, bus: () => Bus): void {
