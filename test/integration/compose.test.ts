@@ -91,6 +91,11 @@ describe("the health check of the program's services", () => {
     );
   }
 
+  it("fails if the request has no result", async () => {
+    const withoutResult = "data:text/javascript,globalThis.fetch = () => new Promise(() => {})";
+    await expect(run(process.execPath, ["--import", withoutResult, flag!, script!])).rejects.toMatchObject({ code: 1 });
+  });
+
   it("passes for a ready server, and fails for a server that is not ready or not there", async () => {
     const reasons: string[] = [];
     const server = { listen: "127.0.0.1:0", metricsToken: "secret", access: { tokens: [] } };

@@ -161,8 +161,12 @@ describe.skipIf(!requirePart("openssl"))("a port that requires certificates of c
           program,
           args.map((arg) => arg.replace("127.0.0.1:8080", at)),
         );
-      await checkAt(host);
+      // The demo is ready a moment after its port listens.
+      await expect.poll(() => checkAt(host).then(() => "healthy", String), { interval: 200 }).toBe("healthy");
       await expect(checkAt(new URL(address).host)).rejects.toThrow("Command failed");
+      // A request that a server ends in the handshake can stay without a result. The process ends then, too.
+      const withoutResult = "data:text/javascript,globalThis.fetch = () => new Promise(() => {})";
+      await expect(run(program, ["--import", withoutResult, ...args])).rejects.toThrow("Command failed");
     }
   });
 
