@@ -1,6 +1,7 @@
-import { isScalar, LineCounter, parseDocument, visit, type Document, type YAMLParseError } from "yaml";
+import { LineCounter, parseDocument, visit, type Document, type YAMLParseError } from "yaml";
 import type { z } from "zod";
 import { DEPTH_FORM, excessOf, MOST_DEPTH } from "./yaml-bounds.ts";
+import { fillVariables, keyOf, valuesOf } from "./yaml-values.ts";
 
 /** A problem in a file: the key, the line, the value, and what is allowed. */
 export interface FileProblem {
@@ -27,33 +28,36 @@ export function readYaml<Schema extends z.ZodType>(
   const excess = excessOf(text);
   if (excess !== undefined) return { problems: [{ key: "(YAML)", ...excess }] };
   const document = parseDocument(text, { lineCounter: lines, ...PARSING });
-  if (document.errors.length > 0) {
-    return {
-      problems: document.errors.slice(0, MOST_SYNTAX_PROBLEMS).map((error) => ({
-        key: "(YAML)",
-        line: lines.linePos(error.pos[0]).line,
-        allowed: syntaxText(error),
-      })),
-    };
-  }
-  const { missing, filled } = fillVariables(document, options.env);
+  const values = valuesOf(document);
+  const faults = [
+    ...document.errors.map((error) => ({ at: error.pos[0], allowed: syntaxText(error) })),
+    ...values.repeated.map(({ range }) => ({ at: range?.[0] ?? 0, allowed: "Map keys must be unique" })),
+  ].slice(0, MOST_SYNTAX_PROBLEMS);
+  if (faults.length > 0)
+    return { problems: faults.map(({ at, allowed }) => ({ key: "(YAML)", line: lines.linePos(at).line, allowed })) };
+  const { missing, filled } = fillVariables(values, options.env);
   const expanded = expand(document, lines);
   if ("problem" in expanded) return { problems: [expanded.problem] };
   const { raw } = expanded;
   const result = schema.safeParse(raw, { error: allowedOf });
-  const lineOf = (path: readonly PropertyKey[]): number | undefined => lineAt(document, lines, path);
-  const unset = missing.map(({ path, name }) => ({
-    ...locate(path, lineOf),
+  const nodes = new Map(values.all);
+  const lineOf: LineOf = (key) => {
+    const start = nodes.get(key)?.range?.[0];
+    return start === undefined ? undefined : lines.linePos(start).line;
+  };
+  const unset = missing.map(({ key, name }) => ({
+    ...located(key, lineOf(key)),
     value: `\${${name}}`,
     allowed: `a variable that is set; ${name} is not (or write \${${name}:-default})`,
   }));
+  const unsetKeys = new Set(unset.map(({ key }) => key));
   const invalid = result.success
     ? []
     : result.error.issues.flatMap((issue) => toProblems(issue, raw, lineOf, options.unknownKey));
   const problems = [
     ...unset,
     ...invalid
-      .filter(({ key }) => !unset.some((other) => other.key === key))
+      .filter(({ key }) => !unsetKeys.has(key))
       // The value of a variable can be a secret, whatever its key is.
       .map(({ value, ...problem }) =>
         value === undefined || filled.has(problem.key) ? problem : { ...problem, value },
@@ -62,8 +66,11 @@ export function readYaml<Schema extends z.ZodType>(
   return result.success && problems.length === 0 ? { value: result.data } : { problems };
 }
 
-/** Tags such as !!set and !!binary are not read: their values are no mappings, lists or texts. */
-const PARSING = { prettyErrors: false, resolveKnownTags: false, logLevel: "error" } as const;
+/**
+ * Tags such as !!set and !!binary are not read: their values are no mappings, lists or texts. The library compares each key of a mapping
+ * with all others to find repeated keys, so `valuesOf` finds them.
+ */
+const PARSING = { prettyErrors: false, resolveKnownTags: false, uniqueKeys: false, logLevel: "error" } as const;
 /** The first error of a syntax is one that its author can mend. Later ones follow from it. */
 const MOST_SYNTAX_PROBLEMS = 5;
 /** Errors whose message has a tag or a directive of the file. */
@@ -163,7 +170,8 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-type LineOf = (path: readonly PropertyKey[]) => number | undefined;
+/** Returns the line of the value of a key. */
+type LineOf = (key: string) => number | undefined;
 
 function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: string): FileProblem[] {
   if (issue.code === "unrecognized_keys") {
@@ -186,27 +194,16 @@ function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: stri
   ];
 }
 
-function keyOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
-    return text === "" ? String(part) : `${text}.${String(part)}`;
-  }, "");
-}
-
+/** Returns the key of a path, and the line of its value or of the nearest value around it. */
 function locate(path: readonly PropertyKey[], lineOf: LineOf): { key: string; line?: number } {
-  const key = keyOf(path);
-  const line = lineOf(path);
-  return { key: key === "" ? "(the whole file)" : key, ...(line === undefined ? {} : { line }) };
+  let line: number | undefined;
+  for (let length = path.length; length > 0 && line === undefined; length--)
+    line = lineOf(keyOf(path.slice(0, length)));
+  return located(keyOf(path), line);
 }
 
-function lineAt(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
-  for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true) as
-      | { range?: readonly [number, number, number] }
-      | undefined;
-    if (node?.range !== undefined) return lines.linePos(node.range[0]).line;
-  }
-  return undefined;
+function located(key: string, line: number | undefined): { key: string; line?: number } {
+  return { key: key === "" ? "(the whole file)" : key, ...(line === undefined ? {} : { line }) };
 }
 
 function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
@@ -215,40 +212,4 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
       typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined,
     raw,
   );
-}
-
-/** Replaces `${NAME}` and `${NAME:-default}` in every text, if there is `env`. Returns the names that are not set, and the replaced keys. */
-function fillVariables(
-  document: Document,
-  env: NodeJS.ProcessEnv | undefined,
-): { readonly missing: readonly { path: PropertyKey[]; name: string }[]; readonly filled: ReadonlySet<string> } {
-  const missing: { path: PropertyKey[]; name: string }[] = [];
-  const filled = new Set<string>();
-  if (env === undefined) return { missing, filled };
-  visit(document, {
-    Scalar(key, node, ancestors) {
-      if (key === "key" || typeof node.value !== "string") return;
-      node.value = node.value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
-        const value = env[name] ?? fallback;
-        if (value === undefined) missing.push({ path: pathOf(node, ancestors), name });
-        else filled.add(keyOf(pathOf(node, ancestors)));
-        return value ?? "";
-      });
-    },
-  });
-  return { missing, filled };
-}
-
-function pathOf(node: unknown, ancestors: readonly unknown[]): PropertyKey[] {
-  const path: PropertyKey[] = [];
-  const chain = [...ancestors, node];
-  chain.forEach((part, index) => {
-    const pair = part as { key?: unknown; items?: readonly unknown[] };
-    if (isScalar(pair.key)) path.push(String(pair.key.value));
-    else if (pair.items !== undefined) {
-      const next = chain[index + 1] as { key?: unknown } | undefined;
-      if (next !== undefined && !("key" in (next as object))) path.push(pair.items.indexOf(next));
-    }
-  });
-  return path;
 }

@@ -111,15 +111,16 @@ export function bombs(key: string): fc.Arbitrary<string> {
       .constantFrom("&a [*a]", "&a {b: *a}", "&a {<<: *a}", "*a", "&a &b x", "&a\n<<: *a")
       .map((value) => `${key}: ${value}`),
     fc
-      .integer({ min: 1, max: 5_000 })
+      .integer({ min: 1, max: 20_000 })
       .map((count) => Array.from({ length: count }, (_, index) => `${key}${index}: ${index}`).join("\n")),
     fc
-      .integer({ min: 1, max: 5_000 })
+      .integer({ min: 1, max: 10_000 })
       .map((count) => `${key}: { ${Array.from({ length: count }, (_, index) => `k${index}: *a${index}`).join(", ")} }`),
     fc.integer({ min: 1, max: 200_000 }).map((length) => `${key}: ${'"'}${"\\".repeat(length)}`),
     fc.integer({ min: 1, max: 200_000 }).map((length) => `${key}: ${"\n".repeat(length)}x`),
     fc.integer({ min: 1, max: 200_000 }).map((length) => `${key}: ${"!".repeat(length)}`),
     fc.integer({ min: 1, max: 50_000 }).map((length) => `${key}: \${${"A".repeat(length)}:-${"$".repeat(length)}`),
+    fc.integer({ min: 1, max: 40_000 }).map((length) => `${key}: "${"${A:-".repeat(length)}"`),
   );
 }
 

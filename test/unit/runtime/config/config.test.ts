@@ -107,6 +107,25 @@ describe("durations and sizes", () => {
   });
 });
 
+it.each([
+  ["20,000 unknown keys", Array.from({ length: 20_000 }, (_, index) => `a${index}: b`).join("\n")],
+  ["25,000 keys without a value", `log: { ${Array.from({ length: 25_000 }, (_, index) => `a${index}`).join(", ")} }`],
+  ["40,000 variables without an end", `log: "${"${A:-".repeat(40_000)}"`],
+])("refuses a file of %s in a time in proportion to its size", (_, text) => {
+  const before = process.cpuUsage();
+  expect(problemsOf(text).length).toBeGreaterThan(0);
+  const { user, system } = process.cpuUsage(before);
+  // In proportion to its square: 18 s and more.
+  expect((user + system) / 1000).toBeLessThan(8_000);
+});
+
+it.each(["cluster: a\ncluster: b", 'cluster: a\n"cluster": b', "log: { 1: a, '1': b }"])(
+  "refuses the repeated key of %j",
+  (text) => {
+    expect(problemsOf(text).map(({ allowed }) => allowed)).toEqual(["Map keys must be unique"]);
+  },
+);
+
 it("names at most 5 errors of the syntax of a file: the later ones follow from the first", () => {
   const problems = problemsOf(`cluster: *\n${"log: { level: info }\n".repeat(50)}`);
   expect(problems.slice(0, 2).map(describeProblem)).toEqual([
