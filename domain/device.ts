@@ -79,7 +79,7 @@ export function sharingKey(device: Device): string {
  * five letters of Kubernetes' own alphabet. The names of exporters contain the word "exporter".
  */
 export function namesNode(hostname: string): boolean {
-  const isPod = hostname.includes("exporter") && /-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname);
+  const isPod = hostname.includes("exporter") && /^-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(hostname.slice(-6));
   return hostname !== "localhost" && !isPod;
 }
 

@@ -31,16 +31,20 @@ const ORIGIN_BYTES = 160;
 const utf8 = new TextEncoder();
 const text = new TextDecoder("utf-8", { fatal: true });
 
-/** Encodes the stable part of a target's messages. `devices` are the devices of the shape as JSON, if the caller has them. */
+/** Encodes the stable part of a target's messages. `devices` are the parts of the devices' JSON, if the caller has them. */
 export function encodeStable(
-  origin: ScrapeOrigin,
+  { cluster, node, target, collector }: ScrapeOrigin,
   shape: ScrapeShape,
-  devices: readonly string[] = shape.devices.map((device) => JSON.stringify(device)),
+  devices: readonly Uint8Array[] = [utf8.encode(shape.devices.map((device) => JSON.stringify(device)).join(","))],
 ): Uint8Array {
-  const { cluster, node, target, collector } = origin;
   const { exporter, columns } = shape;
-  const head = JSON.stringify({ cluster, node, target, collector, exporter, columns });
-  return utf8.encode(`${head.slice(0, -1)},"devices":[${devices.join(",")}]}`);
+  return encodeWithRows({ cluster, node, target, collector, exporter, columns }, "devices", devices);
+}
+
+/** Encodes an object as JSON with a list as its last field. `rows` are the parts of the list's JSON without its brackets. */
+export function encodeWithRows(head: object, field: string, rows: readonly Uint8Array[]): Uint8Array {
+  const start = utf8.encode(`${JSON.stringify(head).slice(0, -1)},"${field}":[`);
+  return Buffer.concat([start, ...rows, utf8.encode("]}")]);
 }
 
 /** The fields that differ between scrapes, without the values. */

@@ -1,6 +1,6 @@
 import type { ServingOrigin, ServingScrape, ServingShape } from "../serving/scrape.ts";
 import type { ServingSeries } from "../serving/series.ts";
-import { createMessageDecoder, type MessageDecoder } from "./scrape-message.ts";
+import { createMessageDecoder, encodeWithRows, type MessageDecoder } from "./scrape-message.ts";
 import { distinctTexts } from "./scrape-shapes.ts";
 import { fields, listOf, optional, text, type Shape } from "./shape.ts";
 import { object } from "./shapes.ts";
@@ -8,18 +8,15 @@ import { object } from "./shapes.ts";
 /** The version of a message on `gpu.serving`. The binary format is that of scrapes (`scrape-message.ts`). */
 export const SERVING_SCHEMA_VERSION = 1;
 
-const utf8 = new TextEncoder();
-
-/** Encodes the stable part of a target's messages. `rows` are the rows of the shape as JSON, if the caller has them. */
+/** Encodes the stable part of a target's messages. `rows` are the parts of the rows' JSON, if the caller has them. */
 export function encodeServingStable(
-  origin: ServingOrigin,
+  { cluster, node, target, collector, namespace, pod, podUid }: ServingOrigin,
   shape: ServingShape,
-  rows: readonly string[] = shape.series.map((each) => JSON.stringify(each)),
+  rows: readonly Uint8Array[] = [Buffer.from(shape.series.map((each) => JSON.stringify(each)).join(","))],
 ): Uint8Array {
-  const { cluster, node, target, collector, namespace, pod, podUid } = origin;
   const { exporter, columns } = shape;
-  const head = JSON.stringify({ cluster, node, target, collector, namespace, pod, podUid, exporter, columns });
-  return utf8.encode(`${head.slice(0, -1)},"series":[${rows.join(",")}]}`);
+  const head = { cluster, node, target, collector, namespace, pod, podUid, exporter, columns };
+  return encodeWithRows(head, "series", rows);
 }
 
 /** Any text is a kind here, because a later release may have more kinds. */

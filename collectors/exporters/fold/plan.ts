@@ -170,8 +170,10 @@ function* groupRows(
  * or were scraped from several addresses.
  */
 function isOfSeveralHosts(read: readonly RowLabels[]): boolean {
-  const several = (names: readonly (string | undefined)[]): boolean =>
-    new Set(names.filter((name) => name !== undefined)).size > 1;
+  const several = (names: readonly (string | undefined)[]): boolean => {
+    const first = names.find((name) => name !== undefined);
+    return names.some((name) => name !== undefined && name !== first);
+  };
   return several(read.map(({ host }) => host)) || several(read.map(({ scrapedFrom }) => scrapedFrom));
 }
 

@@ -28,7 +28,7 @@ export interface CutPage {
 const MOST_NUMBERS = 65_535;
 const NUMBERS_OF_STEP = 1024;
 /** The bytes of a page that are cut in one step. A page with long labels has few numbers. */
-const BYTES_OF_STEP = 1_000_000;
+const BYTES_OF_STEP = 128 * 1024;
 const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -38,6 +38,7 @@ const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 export function* cutPage(page: Buffer, samples: readonly ExpositionSample[]): Steps<CutPage | undefined> {
   if (samples.length === 0 || samples.length > MOST_NUMBERS) return undefined;
   const blockIds = new Map<string, number>();
+  const blockTexts: Buffer[] = [];
   const texts: Buffer[] = [];
   const textStarts = new Uint32Array(samples.length + 2);
   const blocks = new Uint16Array(samples.length);
@@ -52,7 +53,10 @@ export function* cutPage(page: Buffer, samples: readonly ExpositionSample[]): St
     if (sample.timestampMillis !== undefined || !PLAIN_DECIMAL.test(sample.valueText)) return undefined;
     const block = page.toString("latin1", sample.nameEnd, sample.valueStart);
     let id = blockIds.get(block);
-    if (id === undefined) blockIds.set(block, (id = blockIds.size));
+    if (id === undefined) {
+      blockIds.set(block, (id = blockIds.size));
+      blockTexts.push(page.subarray(sample.nameEnd, sample.valueStart));
+    }
     blocks[i] = id;
     texts.push(page.subarray(from, sample.nameEnd));
     textLength += sample.nameEnd - from;
@@ -64,13 +68,13 @@ export function* cutPage(page: Buffer, samples: readonly ExpositionSample[]): St
   yield;
   const text = Buffer.concat(texts);
   const runEnds = runsOf(samples);
-  const blockStarts = new Uint32Array(blockIds.size + 1);
-  let blockLength = 0;
-  [...blockIds.keys()].forEach((block, i) => (blockStarts[i + 1] = blockLength += block.length));
+  const blockStarts = new Uint32Array(blockTexts.length + 1);
+  blockTexts.forEach((block, i) => (blockStarts[i + 1] = blockStarts[i]! + block.length));
+  yield;
   return {
     key: `${text.toString("latin1")}\u0000${Buffer.from(blocks.buffer).toString("latin1")}`,
     layout: { texts: text, textStarts, blocks, runEnds, bytes: text.length + samples.length * 8 },
-    blocks: Buffer.from([...blockIds.keys()].join(""), "latin1"),
+    blocks: Buffer.concat(blockTexts),
     blockStarts,
   };
 }

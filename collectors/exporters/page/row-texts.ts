@@ -3,7 +3,7 @@ import { PageError } from "../http/page-error.ts";
 
 /** The most bytes of a message in addition to its rows and values: head, key and drop counts. */
 const MOST_REST_BYTES = 4096;
-const ROWS_OF_STEP = 256;
+const CHARACTERS_OF_STEP = 64 * 1024;
 
 /** The check of the size of a message. */
 export interface SizeCheck {
@@ -21,15 +21,25 @@ export function createSizeCheck(values: number, messageBytes: number): SizeCheck
   };
 }
 
-/** Returns rows as JSON, in steps. Throws a {@link PageError} `too-large` as soon as they do not fit into the message. */
-export function* rowTexts(rows: readonly object[], size: SizeCheck): Steps<readonly string[]> {
-  const texts: string[] = [];
-  let length = 0;
+/**
+ * Returns rows as JSON with commas between them, in steps and in one part for each step. Throws a {@link PageError} `too-large` as soon as
+ * they do not fit into the message.
+ */
+export function* rowTexts(rows: readonly object[], size: SizeCheck): Steps<readonly Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  let text = "";
+  let bytes = 0;
   for (const [index, row] of rows.entries()) {
-    if (index % ROWS_OF_STEP === 0) yield;
-    const text = JSON.stringify(row);
-    texts.push(text);
-    size.check((length += text.length));
+    if (index > 0) text += ",";
+    text += JSON.stringify(row);
+    if (text.length < CHARACTERS_OF_STEP && index + 1 < rows.length) continue;
+    const part = utf8.encode(text);
+    size.check((bytes += part.length));
+    parts.push(part);
+    text = "";
+    yield;
   }
-  return texts;
+  return parts;
 }
+
+const utf8 = new TextEncoder();
