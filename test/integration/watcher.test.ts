@@ -318,6 +318,7 @@ describe("removed objects end", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     const lookedUntil = Date.now();
     await first.stop();
+    const stoppedAt = Date.now();
     await new Promise((resolve) => setTimeout(resolve, 300));
     server.delete(gpuPod("train-0"));
     watch({ identity: "second" });
@@ -326,7 +327,9 @@ describe("removed objects end", () => {
     expect(end?.inferred).toBe(true);
     expect(endReason).toBe("unknown");
     expect(end!.atMillis).toBeGreaterThan(seenAtMillis);
-    expect(Math.abs(end!.atMillis - lookedUntil)).toBeLessThan(200);
+    // On a busy machine the last check can be some time before the stop.
+    expect(end!.atMillis).toBeGreaterThan(lookedUntil - 2_000);
+    expect(end!.atMillis).toBeLessThanOrEqual(stoppedAt);
     expect(sent.ofPod("train-1").every(({ end: ended }) => ended === undefined)).toBe(true);
   });
 
