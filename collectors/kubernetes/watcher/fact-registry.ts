@@ -32,8 +32,11 @@ export interface FactRegistry<Fact extends AnyFact> {
    * between.
    */
   report(body: FactBody<Fact>, sight: Sight): void;
-  /** Sends the latest fact of an object again, changed by data that was seen outside the object; nothing if the object is unknown. */
-  amend(uid: string, atMillis: number, change: (body: FactBody<Fact>) => FactBody<Fact>): void;
+  /**
+   * Sends the latest fact of an object again, changed by data that was seen outside the object, or its end if the change returns nothing.
+   * Sends nothing if the object is unknown.
+   */
+  amend(uid: string, atMillis: number, change: (body: FactBody<Fact>) => FactBody<Fact> | undefined): void;
   /** Sends the end of an object; nothing if it was sent already, or if another object has its key. */
   end(uid: string, end: FactEnd, sight: Sight, amend?: (body: FactBody<Fact>) => FactBody<Fact>): void;
   /** Returns the objects without a known end, with the time at which each was last seen. */
@@ -139,7 +142,11 @@ export function createFactRegistry<Fact extends AnyFact>(options: {
     amend(uid, atMillis, change) {
       const entry = entries.get(uid);
       if (entry === undefined) return;
-      report(change(bodyOf<Fact>(entry)), { resourceVersion: entry.sight.resourceVersion, atMillis });
+      const body = bodyOf<Fact>(entry);
+      const changed = change(body);
+      const sight = { resourceVersion: entry.sight.resourceVersion, atMillis };
+      if (changed === undefined) issue(body, entry.text, sight, { atMillis, inferred: false });
+      else report(changed, sight);
     },
     end(uid, end, sight, amend = (body) => body) {
       const entry = entries.get(uid);

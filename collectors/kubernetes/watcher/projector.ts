@@ -13,7 +13,7 @@ import type { Remark } from "../projection/remark.ts";
 import { earliest } from "../projection/time.ts";
 import { given } from "../projection/wire.ts";
 import type { FactRegistries } from "./fact-registries.ts";
-import { createGangMembers, withGang } from "./gang-members.ts";
+import { createDependentPods, withRelations } from "./dependent-pods.ts";
 import { createDisruptionBudgets } from "./disruption-budgets.ts";
 import { createMachines, type KnownNode } from "./machines.ts";
 import { nodeProgramOf } from "./node-programs.ts";
@@ -67,7 +67,7 @@ export function createProjector(options: {
   /** Until the first list of pods is complete, the pods without GPUs of an earlier term count. */
   let arePodsListed = false;
   const machines = createMachines();
-  const gangs = createGangMembers();
+  const dependents = createDependentPods();
 
   /** Projects a pod. Reads the owners that turn out to be missing and repeats until none is missing. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
@@ -90,7 +90,7 @@ export function createProjector(options: {
         if (remarks.length > 0) onRemarks(object, remarks);
         const former = registries.workloads.latest(fact.uid);
         const whole = withHealth(withFormer(fact, former), former, sight.atMillis);
-        gangs.join(fact);
+        dependents.join(fact);
         return registries.workloads.report(pulls.addTo(whole), sight);
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
@@ -104,6 +104,7 @@ export function createProjector(options: {
    */
   function passOver(object: SeenObject, sight: Sight): void {
     budgets.leave(object.metadata.uid);
+    dependents.leave(object.metadata.uid);
     others.take(object.metadata.uid, object);
     registries.workloads.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
     const unmetered = unmeteredOf(object, projection.pods.resourceNames);
@@ -166,9 +167,8 @@ export function createProjector(options: {
     registries.cluster.report(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
     if (body.kind === "PodDisruptionBudget") withBudgets(budgets.take(body), sight.atMillis);
-    if (body.kind !== "Gang") return;
-    for (const uid of gangs.of(body))
-      registries.workloads.amend(uid, sight.atMillis, (pod) => withGang(pod, relations.gangFacts));
+    for (const uid of dependents.of(body))
+      registries.workloads.amend(uid, sight.atMillis, (pod) => withRelations(pod, relations));
   }
 
   /** Projects nodes again whose slices have different devices than before. */
@@ -190,7 +190,7 @@ export function createProjector(options: {
     },
     gone(resource, uid, end, sight) {
       if (resource === "pods") {
-        gangs.leave(uid);
+        dependents.leave(uid);
         budgets.leave(uid);
         others.drop(uid);
         registries.workloads.end(uid, end, sight, (body) => ({ ...body, endReason: endReasonOf(body, end) }));

@@ -1,39 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ownerKinds } from "../../../../collectors/kubernetes/owners/kinds.ts";
-import { createFactRegistries } from "../../../../collectors/kubernetes/watcher/fact-registries.ts";
-import { createProjector, type SeenObject } from "../../../../collectors/kubernetes/watcher/projector.ts";
-import { decodeInventory, decodeWorkload } from "../../../../domain/messages/fact-message.ts";
-import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../../domain/messages/topics.ts";
-import type { InventoryFact } from "../../../../domain/inventory.ts";
-import type { WorkloadFact } from "../../../../domain/workload.ts";
-import { CREATED, node, pod } from "../../../support/kube-objects.ts";
+import { node, pod } from "../../../support/kube-objects.ts";
+import { NOW, projecting } from "../../../support/kubernetes/projecting.ts";
 
-const NOW = Date.parse(CREATED) + 3_600_000;
 const MINUTE = 60_000;
 const BUDGETS = "poddisruptionbudgets.policy";
-
-/** A projector with the facts that it has sent. */
-function projecting() {
-  const workloads: WorkloadFact[] = [];
-  const nodes: InventoryFact[] = [];
-  const send = (topic: string, { value }: { readonly value: Uint8Array | null }): void => {
-    if (topic === WORKLOADS_TOPIC) workloads.push(decodeWorkload(value!) as WorkloadFact);
-    if (topic === INVENTORY_TOPIC) nodes.push(decodeInventory(value!) as InventoryFact);
-  };
-  const projector = createProjector({
-    registries: createFactRegistries("test", { epoch: () => 1, renew: () => {} }, send),
-    owners: { lookup: () => undefined, isUnknown: () => false, fetch: () => Promise.resolve() },
-    projection: { pods: { kinds: ownerKinds() }, nodes: {} },
-    onRemarks: () => {},
-    signal: new AbortController().signal,
-  });
-  let version = 100;
-  const take = (resource: string, object: object, atMillis = NOW): Promise<void> =>
-    Promise.resolve(
-      projector.take(resource, object as SeenObject, { resourceVersion: String((version += 1)), atMillis }),
-    );
-  return { projector, workloads, nodes, take };
-}
 
 const budget = (name: string, spec: object) => ({
   apiVersion: "policy/v1",
