@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { Agent, request } from "undici";
 import type { ConfiguredWebhook } from "../../runtime/config/deliveries.ts";
+import { startDeadline } from "../../runtime/deadline.ts";
 import { DeliveryError } from "./error.ts";
 import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "./link-local.ts";
 import type { Parcel } from "./manifest.ts";
@@ -74,7 +75,7 @@ export async function postToWebhook(
     headers["x-gpu-ledger-signature"] = `sha256=${await signatureOf(posting.read(), signingSecret)}`;
   const connect = allowLinkLocal ? { timeout } : { timeout, lookup: lookupElsewhere };
   const dispatcher = new Agent({ connect, headersTimeout: timeout, bodyTimeout: timeout });
-  const isOver = AbortSignal.timeout(timeout);
+  const deadline = startDeadline(signal, timeout);
   const body = posting.read();
   try {
     const answer = await request(url, {
@@ -82,7 +83,7 @@ export async function postToWebhook(
       headers,
       body,
       dispatcher,
-      signal: AbortSignal.any([signal, isOver]),
+      signal: deadline.signal,
     });
     const excerpt = await excerptOf(answer.body);
     if (answer.statusCode >= 200 && answer.statusCode < 300) return;
@@ -91,7 +92,7 @@ export async function postToWebhook(
     if (error instanceof DeliveryError || signal.aborted) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === LINK_LOCAL_CODE) throw new DeliveryError("webhook-refused", REFUSED_ADDRESS);
-    if (isOver.aborted || TIMEOUTS.has(code))
+    if (deadline.isOver || TIMEOUTS.has(code))
       throw new DeliveryError("webhook-timeout", `no answer within ${timeout / 1_000} s`, { cause: error });
     // Messages of failures can contain the address, which may be secret. Their codes cannot.
     throw new DeliveryError(
@@ -99,6 +100,7 @@ export async function postToWebhook(
       `the webhook cannot be reached: ${code === "" ? "no connection" : code}`,
     );
   } finally {
+    deadline.end();
     body.destroy();
     await dispatcher.destroy();
   }

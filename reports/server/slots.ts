@@ -1,3 +1,4 @@
+import { startDeadline } from "../../runtime/deadline.ts";
 import { Problem } from "./problem.ts";
 
 /** The limits of slots. */
@@ -107,12 +108,12 @@ export function createSlots({ atOnce, ofCaller, waiting: most }: SlotLimits): Sl
     },
     async *iterate(caller, items, { signal, mostMillis }) {
       const release = await take(caller, signal);
-      const held = AbortSignal.any([signal, AbortSignal.timeout(mostMillis)]);
-      held.addEventListener("abort", release);
+      const deadline = startDeadline(signal, mostMillis);
+      deadline.signal.addEventListener("abort", release);
       try {
-        yield* items(held);
+        yield* items(deadline.signal);
       } finally {
-        held.removeEventListener("abort", release);
+        deadline.end();
         // The signal can be aborted between the turn and the listener.
         release();
       }

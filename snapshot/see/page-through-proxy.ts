@@ -1,6 +1,7 @@
 import { isAllowed } from "../../collectors/kubernetes/api/access-review.ts";
 import { ApiError } from "../../collectors/kubernetes/api/api-error.ts";
 import type { ApiConnection } from "../../collectors/kubernetes/api/connection.ts";
+import { startDeadline } from "../../runtime/deadline.ts";
 import type { PageAddress } from "./exporter-pods.ts";
 import { MOST_PAGE_BYTES, noAnswer, shortened, TOO_LARGE, type PageOptions, type PageResult } from "./page-result.ts";
 
@@ -51,16 +52,18 @@ export function createProxyReader(api: ApiConnection, { timeoutMillis, signal }:
   return {
     async read(address) {
       if ((await permissions.get(address.namespace)) === false) return "forbidden";
-      const timeout = AbortSignal.timeout(timeoutMillis);
+      const deadline = startDeadline(signal, timeoutMillis);
       try {
-        return await receive(address, AbortSignal.any([signal, timeout]));
+        return await receive(address, deadline.signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (timeout.aborted) return noAnswer(timeoutMillis);
+        if (deadline.isOver) return noAnswer(timeoutMillis);
         if (!(error instanceof ApiError)) throw error;
         if (error.code === "silent") return noAnswer(timeoutMillis);
         if (error.code === "forbidden" && !(await isPermitted(address.namespace))) return "forbidden";
         return { failure: shortened(error.message) };
+      } finally {
+        deadline.end();
       }
     },
   };

@@ -1,4 +1,5 @@
-import { request } from "undici";
+import { request, type Dispatcher } from "undici";
+import { startDeadline } from "../../../runtime/deadline.ts";
 import type { Authorization } from "../http/credentials.ts";
 import { readTargetGroups, type AddressDefaults } from "./group.ts";
 import { createPolledDiscovery } from "./polled.ts";
@@ -23,26 +24,35 @@ export function createHttpDiscovery(options: {
     refreshMillis,
     async look(signal) {
       const header = await authorization();
-      const answer = await request(url, {
-        headers: {
-          accept: "application/json",
-          "x-prometheus-refresh-interval-seconds": String(refreshMillis / 1000),
-          ...(header === undefined ? {} : { authorization: header }),
-        },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMillis)]),
-      });
-      if (answer.statusCode !== 200) {
-        await answer.body.dump();
-        throw new Error(`${url} answered HTTP ${answer.statusCode}`);
+      const deadline = startDeadline(signal, timeoutMillis);
+      try {
+        const answer = await request(url, {
+          headers: {
+            accept: "application/json",
+            "x-prometheus-refresh-interval-seconds": String(refreshMillis / 1000),
+            ...(header === undefined ? {} : { authorization: header }),
+          },
+          signal: deadline.signal,
+        });
+        return readTargetGroups(JSON.parse(await textOf(url, answer)), defaults);
+      } finally {
+        deadline.end();
       }
-      const chunks: Buffer[] = [];
-      let length = 0;
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        length += chunk.length;
-        if (length > MOST_BYTES) throw new Error(`${url} answered more than ${MOST_BYTES} bytes`);
-        chunks.push(chunk);
-      }
-      return readTargetGroups(JSON.parse(Buffer.concat(chunks).toString("utf8")), defaults);
     },
   });
+}
+
+async function textOf(url: string, { statusCode, body }: Dispatcher.ResponseData): Promise<string> {
+  if (statusCode !== 200) {
+    await body.dump();
+    throw new Error(`${url} answered HTTP ${statusCode}`);
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MOST_BYTES) throw new Error(`${url} answered more than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
