@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ApiServer } from "../../../demo/kubernetes/server/server.ts";
 
 /** The group of custom resources that random troubles withdraw and serve in other versions. */
@@ -17,17 +18,34 @@ export interface RandomTroubles {
   settle(): Promise<void>;
 }
 
+/** The number of troubles after which clients have listed all kinds again, for one reason or another. */
+const LIST_AGAIN = 40;
+/** The longest wait for watches that are opened again. */
+const MOST_WAIT_MILLIS = 30_000;
+
 /** Random troubles of a server; `chance` returns numbers from 0 to below 1. */
 export function createRandomTroubles(server: ApiServer, chance: () => number): RandomTroubles {
   const below = (limit: number): number => Math.floor(chance() * limit);
   const counts = new Map<string, number>();
   let isAway = false;
+  let sinceRestore = Infinity;
+  let mostWatches = 0;
   let version = "v1beta1";
   let withdrawn: ReturnType<ApiServer["catalog"]["remove"]> = [];
 
   async function comeBack(): Promise<void> {
     if (isAway) await server.comeBack();
     isAway = false;
+  }
+
+  /**
+   * Makes clients list all kinds again. New versions can be beyond the old ones before a client asks, and then nothing shows a restore. On a
+   * real server, versions go back by far more than the server adds in a pause of its clients.
+   */
+  async function expireAll(): Promise<void> {
+    const until = performance.now() + MOST_WAIT_MILLIS;
+    while (server.openWatches() < mostWatches && performance.now() < until) await delay(20);
+    server.expireWatches();
   }
 
   function installAgain(): void {
@@ -67,6 +85,7 @@ export function createRandomTroubles(server: ApiServer, chance: () => number): R
       else withdraw();
     },
     restored() {
+      sinceRestore = 0;
       const { resourceVersion, compactedVersion } = server.store;
       server.restore(Math.max(compactedVersion, resourceVersion - below(40)));
     },
@@ -79,6 +98,8 @@ export function createRandomTroubles(server: ApiServer, chance: () => number): R
     async makeOne() {
       const name = names[below(names.length)]!;
       counts.set(name, (counts.get(name) ?? 0) + 1);
+      sinceRestore += 1;
+      mostWatches = Math.max(mostWatches, server.openWatches());
       await troubles[name]!();
       return name;
     },
@@ -87,6 +108,7 @@ export function createRandomTroubles(server: ApiServer, chance: () => number): R
       server.troubles.clear();
       await comeBack();
       installAgain();
+      if (sinceRestore < LIST_AGAIN) await expireAll();
     },
   };
 }
