@@ -1,6 +1,8 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { addAbortSignal } from "node:stream";
 import type { Clock } from "../../../runtime/clock.ts";
+import { startDeadline } from "../../../runtime/deadline.ts";
 import { ApiError, apiErrorOf } from "./api-error.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 
@@ -70,11 +72,12 @@ export function createApiConnection(access: ApiAccessSource, clock: Clock): ApiC
     for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value);
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const started = clock.monotonicMillis();
+    const silence = (): ApiError => new ApiError("silent", `the server sent nothing for ${request.silenceMillis} ms`);
+    const deadline = startDeadline(request.signal, request.silenceMillis);
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
         agent: agentOf(now),
         method: request.method ?? "GET",
-        signal: request.signal,
         headers: {
           accept: request.accept ?? "application/json",
           "user-agent": USER_AGENT,
@@ -82,16 +85,21 @@ export function createApiConnection(access: ApiAccessSource, clock: Clock): ApiC
           ...now.headers,
         },
       });
-      const silence = (): ApiError => new ApiError("silent", `the server sent nothing for ${request.silenceMillis} ms`);
-      sent.setTimeout(request.silenceMillis, () => sent.destroy(silence()));
-      sent.once("response", (answer) => {
-        sent.setTimeout(0);
-        answer.setTimeout(request.silenceMillis, () => answer.destroy(silence()));
-        resolve(answer);
+      // The end does not depend on the socket, which has no timeout while it connects.
+      const stop = (): void => {
+        reject(deadline.isOver ? silence() : (deadline.signal.reason as Error));
+        sent.destroy();
+      };
+      deadline.signal.addEventListener("abort", stop, { once: true });
+      sent.once("response", (response) => {
+        deadline.end();
+        response.setTimeout(request.silenceMillis, () => response.destroy(silence()));
+        resolve(addAbortSignal(request.signal, response));
       });
       sent.on("error", reject);
-      sent.end(body);
-    });
+      if (deadline.signal.aborted) stop();
+      else sent.end(body);
+    }).finally(() => deadline.end());
     serverClock.observe(answer.headers.date, clock.monotonicMillis() - started);
     return answer;
   }
