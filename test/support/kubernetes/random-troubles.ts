@@ -20,8 +20,9 @@ export interface RandomTroubles {
 
 /** The number of troubles after which clients have listed all kinds again, for one reason or another. */
 const LIST_AGAIN = 40;
-/** The longest wait for watches that are opened again. */
+/** The longest wait for watches that are opened again, and the time without another one after which all are open. */
 const MOST_WAIT_MILLIS = 30_000;
+const STEADY_MILLIS = 2_500;
 
 /** Random troubles of a server; `chance` returns numbers from 0 to below 1. */
 export function createRandomTroubles(server: ApiServer, chance: () => number): RandomTroubles {
@@ -44,7 +45,18 @@ export function createRandomTroubles(server: ApiServer, chance: () => number): R
    */
   async function expireAll(): Promise<void> {
     const until = performance.now() + MOST_WAIT_MILLIS;
-    while (server.openWatches() < mostWatches && performance.now() < until) await delay(20);
+    let most = 0;
+    let since = 0;
+    while (performance.now() < until && (most < mostWatches || performance.now() < since + STEADY_MILLIS)) {
+      if (server.openWatches() > most) {
+        most = server.openWatches();
+        since = performance.now();
+      }
+      await delay(20);
+    }
+    server.expireWatches();
+    // A watch can be between two requests.
+    await delay(STEADY_MILLIS);
     server.expireWatches();
   }
 
