@@ -47,6 +47,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A worker loads each module once for all of its test files, and a later run takes what an earlier one has compiled.
     isolate: false,
+    runner: "test/support/times/runner.ts",
+    reporters: ["default", "test/support/times/reporter.ts"],
     experimental: { fsModuleCache: true },
     // The shared store's folder has some hundred databases.
     teardownTimeout: 60_000,

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 import { billsOfDemo, differencesOf, LATE_MILLIS } from "../support/import/both-bills.ts";
 import { requirePart } from "../support/parts.ts";
+import { startWritablePrometheus } from "../support/prometheus-server.ts";
 
 const HOURS = Number(process.env["IMPORT_HOURS"] ?? 6);
 const FROM = Date.UTC(2026, 8, 15);
@@ -11,7 +12,9 @@ test.skipIf(!requirePart("prometheus"))(
   "the bill of an imported time is that of its collectors, but for the seconds until the next scrape of ended pods",
   async () => {
     const span = { fromMillis: FROM, untilMillis: FROM + HOURS * HOUR_MILLIS };
-    const both = await billsOfDemo("import_day", span);
+    const server = await startWritablePrometheus();
+    onTestFinished(() => server.stop());
+    const both = await billsOfDemo(server.url, "import_day", span);
     const byTeam = differencesOf(both, ["team", "state"]);
     const byPod = differencesOf(both, ["team", "state", "namespace", "pod"]);
     process.stderr.write(`${HOURS} h: ${JSON.stringify({ byTeam, byPod })}\n`);

@@ -24,7 +24,7 @@ export interface ShownAlert {
 
 /** A real Prometheus. */
 export interface PrometheusServer {
-  /** The result of an expression now, or at a time in milliseconds since the epoch: a sample for each series. */
+  /** The result of an expression now, or at a time in milliseconds since the epoch: a sample for each series, or those of a range. */
   query(expr: string, atMillis?: number): Promise<readonly AnsweredSeries[]>;
   /** The result over a time, in milliseconds since the epoch. */
   queryRange(
@@ -166,14 +166,16 @@ export async function startPrometheusWith(flags: readonly string[]): Promise<Pro
       type Answer = {
         readonly result: readonly {
           readonly metric: AnsweredSeries["metric"];
-          readonly value: AnsweredSeries["values"][0];
+          /** Absent where the expression is a range of samples. */
+          readonly value?: AnsweredSeries["values"][0];
+          readonly values?: AnsweredSeries["values"];
         }[];
       };
       const { result } = await ask<Answer>("query", {
         query: expr,
         ...(atMillis === undefined ? {} : { time: String(atMillis / 1000) }),
       });
-      return result.map(({ metric, value }) => ({ metric, values: [value!] }));
+      return result.map(({ metric, value, values }) => ({ metric, values: values ?? [value!] }));
     },
     async queryRange(expr, fromMillis, untilMillis, stepSeconds) {
       const { result } = await ask<{ readonly result: readonly AnsweredSeries[] }>("query_range", {

@@ -14,7 +14,6 @@ import type { PlayedMessage } from "../../../scenarios/play/facts.ts";
 import { withDemoLedger } from "../../../services/demo-config.ts";
 import { knownLabelsOf, projectionOf } from "../../../services/projection.ts";
 import { createTestDatabase } from "../database.ts";
-import { startWritablePrometheus } from "../prometheus-server.ts";
 import { chargeMessages, sumsOf } from "./charge.ts";
 import { playDemo, STATE_MILLIS } from "./demo-past.ts";
 import { fillPrometheus } from "./scraped-prometheus.ts";
@@ -110,21 +109,20 @@ export interface BothBills {
   readonly import: ImportedMessages;
 }
 
-/** Charges a span of the demo twice: as collectors saw it, and as a Prometheus scraped it. */
-export async function billsOfDemo(name: string, span: Span): Promise<BothBills> {
-  const server = await startWritablePrometheus();
+/** Charges a span of the demo twice: as collectors saw it, and as a Prometheus scraped it, which is filled with the span. */
+export async function billsOfDemo(url: string, name: string, span: Span, gpus = 96): Promise<BothBills> {
   const [one, other] = await Promise.all([
     createTestDatabase(`${name}_collected`),
     createTestDatabase(`${name}_imported`),
   ]);
   try {
     const state = { labelsAllowlist: ALL, annotationsAllowlist: ALL };
-    const past = await playDemo(fillPrometheus(server.url), span, { state });
+    const past = await playDemo(fillPrometheus(url), span, { gpus, state });
     const collected = await chargeMessages(one, past.collected, "demo", span);
-    const result = await importInto(other, server.url, span);
+    const result = await importInto(other, url, span);
     return { collected, imported: await chargeMessages(other, result.messages, "demo", span), import: result };
   } finally {
-    await Promise.all([one.close(), other.close(), server.stop()]);
+    await Promise.all([one.close(), other.close()]);
   }
 }
 

@@ -31,14 +31,24 @@ interface Filled {
 export function fillPrometheus(url: string): ScrapedPrometheus {
   const series = new Map<string, Filled>();
   const lastOf = new Map<ScrapedTarget, ReadonlySet<string>>();
+  /** The keys of a target's series, by the name and the labels on its page. */
+  const keysOf = new Map<ScrapedTarget, Map<string, string>>();
 
-  function add(labels: Texts, atMillis: number, value: number): string {
-    const key = JSON.stringify(labels);
-    const found = series.get(key) ?? { labels, times: [], values: [] };
+  function keyOf(target: ScrapedTarget, name: string, labels: ReadonlyMap<string, string>): string {
+    const keys = keysOf.get(target) ?? new Map<string, string>();
+    keysOf.set(target, keys);
+    let onPage = name;
+    for (const [label, value] of labels) onPage += `\0${label}\0${value}`;
+    const key = keys.get(onPage) ?? JSON.stringify({ __name__: name, ...asStored(labels, target) });
+    keys.set(onPage, key);
+    return key;
+  }
+
+  function add(key: string, atMillis: number, value: number): void {
+    const found = series.get(key) ?? { labels: JSON.parse(key) as Texts, times: [], values: [] };
     series.set(key, found);
     found.times.push(atMillis);
     found.values.push(value);
-    return key;
   }
 
   return {
@@ -46,18 +56,15 @@ export function fillPrometheus(url: string): ScrapedPrometheus {
       const keys = new Set<string>();
       if (page !== undefined) {
         for (const { name, labels, value } of parseExposition(Buffer.from(page)).samples) {
-          if (value !== undefined) keys.add(add({ __name__: name, ...asStored(labels, target) }, atMillis, value));
+          if (value === undefined) continue;
+          const key = keyOf(target, name, labels);
+          add(key, atMillis, value);
+          keys.add(key);
         }
       }
-      for (const key of lastOf.get(target) ?? []) {
-        if (keys.has(key)) continue;
-        const ended = series.get(key) ?? { labels: JSON.parse(key) as Texts, times: [], values: [] };
-        series.set(key, ended);
-        ended.times.push(atMillis);
-        ended.values.push(Number.NaN);
-      }
+      for (const key of lastOf.get(target) ?? []) if (!keys.has(key)) add(key, atMillis, Number.NaN);
       lastOf.set(target, keys);
-      add({ __name__: "up", ...target.labels }, atMillis, page === undefined ? 0 : 1);
+      add(JSON.stringify({ __name__: "up", ...target.labels }), atMillis, page === undefined ? 0 : 1);
     },
     async flush() {
       await writeSamples(url, [...series.values()]);

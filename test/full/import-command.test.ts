@@ -44,37 +44,6 @@ describe.skipIf(!requirePart("prometheus"))("gpu-ledger import prometheus", () =
     await server?.stop();
   });
 
-  test("the dry run has what the server has, and what is missing", async () => {
-    const table = await folder.call(asked("--dry-run"));
-    expect(table.stderr).toBe("");
-    expect(table.stdout).toContain("dcgm-exporter");
-    expect(table.stdout).toContain("no gap of all GPUs");
-    expect(table.stdout).toContain("Nothing was written.");
-    const { code, stdout } = await folder.call(asked("--dry-run", "--format", "json"));
-    expect(code).toBe(0);
-    const plan = JSON.parse(stdout) as { way: string; intervalSeconds: number; missing: readonly string[] };
-    expect([plan.way, plan.intervalSeconds]).toEqual(["remote read", 30]);
-    expect(plan.missing.filter((sentence) => sentence.includes("exports no labels"))).toEqual([]);
-  });
-
-  test("without a running ledger, and with wrong options, the command has a sentence", async () => {
-    const none = await folder.call(asked());
-    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("it runs only while `gpu-ledger up` runs")]);
-    const old = await folder.call([...asked(), "--from", "2026-01-01"]);
-    expect([old.code, old.stderr]).toEqual([1, expect.stringContaining("set store.rawDays to at least")]);
-    for (const [wrong, sentence] of [
-      [["--from", "yesterday"], "--from yesterday: must be a date"],
-      [["--max-load", "2"], "--max-load 2: must be above 0 and at most 1"],
-      [["--match", "cluster"], "--match cluster: must be label=value"],
-      [["--url", "prometheus:9090"], "must be an address with http or https"],
-    ] as const) {
-      const { code, stderr } = await folder.call([...asked(), ...wrong]);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
-    }
-    const other = await folder.call(asked("--match", "cluster=other"));
-    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("no series of a known GPU exporter")]);
-  });
-
   test("the hours of an import are charged with teams and list prices, and hours after it are not", async () => {
     const up = folder.start(["up"]);
     await up.address();
