@@ -1,32 +1,27 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { longTests, readChecked, selectedTests, testsWithRounds } from "./test/long-tests/tests.ts";
 
-/** Tests that make a tenth of their rounds in the quick run, and all of them in the long one. */
-const WITH_ROUNDS = ["unit", "integration"].flatMap((size) =>
-  readdirSync(`test/${size}`, { recursive: true, encoding: "utf8" })
-    .map((path) => join("test", size, path))
-    .filter((path) => path.endsWith(".test.ts") && readFileSync(path, "utf8").includes(" rounds(")),
-);
-/** The longest test files. They start first, because a long file that starts last leaves a core idle at the end. */
-const LONGEST = ["ledger", "ledger-killed", "stack", "up", "pages", "chaos", "dashboards-live"].map(
-  (name) => `/full/${name}.test.ts`,
-);
+const { seconds } = readChecked();
 
-/** Sorts the longest files first. The other files keep Vitest's order. */
+/** Sorts the longest files first, because a long file that starts last leaves a core idle at the end. The other files keep Vitest's order. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(name));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const secondsOf = ({ moduleId }: TestSpecification): number => seconds[relative(".", moduleId)] ?? 0;
+    return (await super.sort(files)).toSorted((one, other) => secondsOf(other) - secondsOf(one));
   }
 }
 
+/** The long tests of this run: all of them, or with `LONG_TESTS=selected` those of this landing (CONTRIBUTING.md). */
+const LONG_TESTS = process.env["LONG_TESTS"] === "selected" ? selectedTests() : longTests();
+const WITH_ROUNDS = testsWithRounds();
+const longTestsIn = (folder: string): string[] => LONG_TESTS.filter((test) => test.startsWith(folder));
+
 /** The cores of the smallest supported machine. Vitest's default uses one core less. */
 const CORES = 2;
-/** One more than cores: many of these tests wait for other processes. */
-const WAITING = CORES + 1;
+/** More than cores: many of these tests wait for other processes. */
+const WAITING = CORES + 2;
 const LONG = { testTimeout: 1_200_000, maxWorkers: WAITING, sequence: { groupOrder: 2 } };
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
@@ -78,18 +73,24 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...REAL_PARTS, ...LONG, name: "rounds", include: WITH_ROUNDS, env: { ROUNDS_FACTOR: "1" } },
+        test: {
+          ...REAL_PARTS,
+          ...LONG,
+          name: "rounds",
+          include: LONG_TESTS.filter((test) => WITH_ROUNDS.includes(test)),
+          env: { ROUNDS_FACTOR: "1" },
+        },
       },
       {
         extends: true,
-        test: { ...REAL_PARTS, ...LONG, name: "full", include: ["test/full/**/*.test.ts"] },
+        test: { ...REAL_PARTS, ...LONG, name: "full", include: longTestsIn("test/full/") },
       },
       {
         extends: true,
         test: {
           ...PARTS,
           name: "mutation",
-          include: ["test/mutation/**/*.test.ts"],
+          include: longTestsIn("test/mutation/"),
           testTimeout: 7_200_000,
           sequence: { groupOrder: 3 },
         },
@@ -100,7 +101,7 @@ export default defineConfig({
           ...REAL_PARTS,
           // Measurements that other tests would disturb.
           name: "alone",
-          include: ["test/alone/**/*.test.ts"],
+          include: longTestsIn("test/alone/"),
           fileParallelism: false,
           testTimeout: 600_000,
           sequence: { groupOrder: 6 },

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { ruleGroups } from "../../alerts/generate.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../../alerts/options.ts";
+import { readChecked } from "../long-tests/tests.ts";
 import { requirePart } from "../support/parts.ts";
 import { CASES } from "../support/rules/cases/all.ts";
 import { equivalenceOf } from "../support/rules/equivalents.ts";
@@ -16,7 +17,7 @@ it.skipIf(!requirePart("promtool"))(
   "changing a threshold, a duration or an operator of the rules makes a case fail",
   async () => {
     const isAnew = process.env["ALERTS"] === "anew";
-    const verdicts = openVerdicts({ isAnew });
+    const verdicts = openVerdicts({ isAnew, turn: readChecked().turn });
     // A case that fails on unchanged rules proves nothing about a mutant.
     for (const each of await failingCases(GROUPS, CASES, verdicts))
       expect({ name: each.name, failure: await failureOf({ groups: GROUPS, each }) }).toMatchObject({ failure: "" });

@@ -11,8 +11,6 @@ const ROUNDS = [1, 1, 2, 6];
 /** The number of cases in one process of promtool, and the number of processes at once. */
 const PLAYS_OF_PROCESS = 32;
 const PROCESSES = 2;
-/** The fraction of the recorded verdicts that is played again, chosen at random. It checks that the verdicts hold for the installed promtool. */
-const PLAYED_AGAIN = 0.02;
 
 /** The cases that fail on these rules, by the recorded verdicts where they exist. */
 export async function failingCases(
@@ -55,7 +53,8 @@ async function failingPlays<P extends { readonly files: PlayFiles }>(
   verdicts?: Verdicts,
 ): Promise<readonly P[]> {
   const isPassed = plays.map(({ files }) => verdicts?.of(files));
-  const asked = [...plays.keys()].filter((index) => isPassed[index] === undefined || Math.random() < PLAYED_AGAIN);
+  const isDue = (index: number): boolean => verdicts?.isDue(plays[index]!.files) ?? false;
+  const asked = [...plays.keys()].filter((index) => isPassed[index] === undefined || isDue(index));
   await inTurns(slicesOf(asked, PLAYS_OF_PROCESS), PROCESSES, async (some) => {
     const found = await arePassed(some.map((index) => plays[index]!.files));
     for (const [turn, index] of some.entries()) {

@@ -3,11 +3,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { PlayFiles } from "./promtool.ts";
 
 const FILE = "test/mutation/verdicts.json";
+/** The number of parts of the verdicts. Each turn plays one again. */
+const PARTS = 10;
 
 /** Verdicts of promtool that are stored in the repository, by the digest of a play's files. */
 export interface Verdicts {
   /** The verdict of a play: true if it passed; `undefined` where its files are new. */
   of(files: PlayFiles): boolean | undefined;
+  /** True if this turn plays the recorded play again, which checks that its verdict holds for the installed promtool. */
+  isDue(files: PlayFiles): boolean;
   add(files: PlayFiles, isPassed: boolean): void;
   /** Writes the verdicts that were read or added since the file was opened. A verdict that no play needs is dropped. */
   save(): void;
@@ -19,8 +23,8 @@ interface Recorded {
   readonly passed: readonly string[];
 }
 
-/** The verdicts of the file; none if all cases are played again. */
-export function openVerdicts({ isAnew }: { readonly isAnew: boolean }): Verdicts {
+/** The verdicts of the file; none if all cases are played again. `turn` is the number of the landing. */
+export function openVerdicts({ isAnew, turn }: { readonly isAnew: boolean; readonly turn: number }): Verdicts {
   const { failed, passed }: Recorded = isAnew
     ? { failed: [], passed: [] }
     : (JSON.parse(readFileSync(FILE, "utf8")) as Recorded);
@@ -36,6 +40,7 @@ export function openVerdicts({ isAnew }: { readonly isAnew: boolean }): Verdicts
       if (isPassed !== undefined) used.set(digest, isPassed);
       return isPassed;
     },
+    isDue: (files) => Number.parseInt(digestOf(files).slice(0, 8), 16) % PARTS === turn % PARTS,
     add(files, isPassed) {
       used.set(digestOf(files), isPassed);
     },
