@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { prepareKafka } from "./kafka-broker.ts";
+import { useMemoryForTemporaryFiles } from "./memory-folder.ts";
 import { startTestStore, type SharedStore, type TestStore } from "./embedded-store.ts";
 import { makeTemplate } from "./database.ts";
 
@@ -26,6 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function prepare(): Promise<TestStore> {
+  useMemoryForTemporaryFiles();
   await promisify(execFile)("npm", ["run", "--silent", "build"]).catch((error: unknown) => {
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
     throw new Error(`The build failed:\n${stdout}${stderr}`, { cause: error });

@@ -31,12 +31,18 @@ export interface Engine {
   close(): void;
 }
 
-/** Settings of every connection. Introspection functions and statements without `SELECT`, which chDB enables by default, are off. */
+/**
+ * Settings of every connection. Introspection functions and statements without `SELECT`, which chDB enables by default, are off. Machine code for
+ * expressions is off too: a store on one machine answers many small queries, and compiling costs more than it saves.
+ */
 const commonSettings: Readonly<Record<string, string | number>> = {
   implicit_select: 0,
   allow_introspection_functions: 0,
   async_insert: 0,
   wait_for_async_insert: 1,
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
 };
 
 /** Opens the engine on a folder. Fails if another process holds the folder; the engine writes the reason to stderr. */

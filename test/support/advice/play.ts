@@ -8,7 +8,7 @@ import { playScenario, type Played } from "../play-ledger.ts";
 
 /** Plays a scenario, and makes the rollups of its hours. Evidence reads both. */
 export async function playWithRollups(store: StoreClient, scenario: Scenario): Promise<Played> {
-  const played = await playScenario(store, scenario, { chargedTwice: 0 });
+  const played = await playScenario(store, scenario);
   const { start, end } = scenario.period;
   for (const cluster of new Set(clustersOf(scenario)))
     for (let windowStart = start; windowStart < end; windowStart += HOUR_MILLIS) {
