@@ -7,6 +7,7 @@ import { DAY_MILLIS } from "../../domain/time.ts";
 import { keepCards, readBasis } from "../../processors/ledger/advice/keep-cards.ts";
 import { makeCards } from "../../processors/ledger/advice/make-cards.ts";
 import { readSpan } from "../../reports/question/span.ts";
+import { readAdviceCard } from "../../reports/read/advice.ts";
 import { advice as adviceSchema } from "../../runtime/config/advice.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
@@ -219,7 +220,81 @@ describe("gpu-ledger advise", () => {
     expect(await lookAs("rules-1")).toEqual([1, 0]);
     expect(await lookAs("rules-2")).toEqual([1, 1]);
   });
+
+  describe("with the verb mark", () => {
+    let id: string;
+
+    beforeAll(async () => {
+      [{ id }] = (await cardsOf("--kind", "idle-workload")) as [CardJson];
+    });
+
+    const mark = (...args: readonly string[]) => folder.call(["advise", "mark", ...args, "--config", config]);
+
+    it("records who dismissed a card, why and until when, on the card and in the audit trail", async () => {
+      const done = await mark(id, "--as", "dismissed", "--why", "a demo", "--until", "2126-01-01", "--by", "ada");
+      expect(done).toMatchObject({
+        code: 0,
+        stdout: `${id} is dismissed until 2126-01-01: Workload that does nothing, vision/Job/done of vision\n`,
+      });
+      const until = Date.UTC(2126, 0, 1);
+      const { stored } = (await readAdviceCard(store, id, { teams: "all" }))!;
+      expect(stored.mark).toMatchObject({ what: "dismissed", who: "ada", why: "a demo", until });
+      const audit = await folder.call(["audit", "--what", "advice*", "--format", "json", "--config", config]);
+      expect(JSON.parse(audit.stdout)).toEqual([
+        {
+          at: new Date(stored.mark!.at).toISOString().replace("Z", "000Z"),
+          who: "ada",
+          what: "advice dismissed",
+          why: "a demo",
+          subject: id,
+          details: '{"until":"2126-01-01 00:00:00.000"}',
+        },
+      ]);
+    });
+
+    it("hides a dismissed card of fresh cards too, unless all are asked for", async () => {
+      const { stdout } = await run();
+      expect(stdout).not.toContain(id);
+      expect(stdout).toContain("1 dismissed card not shown. --all shows them.\n");
+      expect((await run("--all")).stdout).toMatch(new RegExp(`^${id} .*dismissed by ada until 2126-01-01$`, "m"));
+      const one = (await run("--card", id)).stdout;
+      expect(one).toContain("\nDecision\n  dismissed by ada until 2126-01-01: a demo\n");
+      const json = JSON.parse((await run("--all", "--format", "json")).stdout) as { cards: readonly Decided[] };
+      expect(json.cards.find((card) => card.id === id)!.mark).toMatchObject({ what: "dismissed", who: "ada" });
+      expect((await run("--format", "csv")).stdout).not.toContain(id);
+      expect((await run("--all", "--format", "csv")).stdout).toContain(",dismissed by ada until 2126-01-01\r\n");
+    });
+
+    it("opens a card again, and has a decision without an end", async () => {
+      expect((await mark(id, "--as", "open", "--why", "the demo is over")).code).toBe(0);
+      expect((await run()).stdout).toContain(id);
+      expect((await mark(id, "--as", "taken", "--why", "deleted", "--by", "bo")).stdout).toContain(`${id} is taken: `);
+      expect((await run()).stdout).toMatch(new RegExp(`^${id} .*taken by bo$`, "m"));
+    });
+
+    it.each([
+      [["000000000000", "--as", "taken", "--why", "w"], "000000000000: no stored card has this id"],
+      [["ID", "--as", "taken", "--why", " "], "--why: must have the reason"],
+      [["ID", "--as", "taken"], "required option '--why <text>' not specified"],
+      [["ID", "--as", "ignored", "--why", "w"], "Allowed choices are taken, dismissed, open"],
+      [["ID", "--as", "taken", "--why", "w", "--until", "2126-01-01"], "--until: only a dismissal has an end"],
+      [["ID", "--as", "dismissed", "--why", "w", "--until", "soon"], "--until soon: must be a date such as"],
+      [["ID", "--as", "dismissed", "--why", "w", "--until", "2026-03-01"], "--until 2026-03-01: must be in the future"],
+    ])("refuses %j with its reason, and records nothing", async (args, reason) => {
+      const count = async () => (await store.query<{ marks: string }>("SELECT count() AS marks FROM advice_marks"))[0];
+      const before = await count();
+      const { code, stderr } = await mark(...args.map((arg) => (arg === "ID" ? id : arg)));
+      expect(code).toBe(2);
+      expect(stderr).toContain(reason);
+      expect(await count()).toEqual(before);
+    });
+  });
 });
+
+interface Decided {
+  readonly id: string;
+  readonly mark: object | null;
+}
 
 interface Compared {
   readonly was: { readonly total: string; readonly free: string };
