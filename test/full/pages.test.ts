@@ -4,11 +4,9 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { openBooks } from "../support/books.ts";
 import { launchChromium, visitPage } from "../support/chromium.ts";
-import { EMPTY, HOSTILE, NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
+import { EMPTY, HOSTILE, NOON, OF_ALL, PAGES, createPagesDatabase, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { requirePart } from "../support/parts.ts";
-import { createTestDatabase } from "../support/database.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { CARDS, keepSampleAdvice } from "../support/sample-advice.ts";
 
@@ -31,10 +29,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
   }
 
   beforeAll(async () => {
-    store = await createTestDatabase("pages_seen");
-    const books = openBooks(store, PAGES_FLEET);
-    await books.arrive(PAGES_FLEET);
-    await books.settle(NOON);
+    store = await createPagesDatabase("pages_seen");
     await keepSampleAdvice(store);
     server = await createReportsServer(store, NOON, PRICES_CONFIG);
     origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });

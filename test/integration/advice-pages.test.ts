@@ -3,9 +3,7 @@ import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import { writeMark } from "../../reports/advice/marks.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { openBooks } from "../support/books.ts";
-import { createTestDatabase } from "../support/database.ts";
-import { HOSTILE, NOON, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
+import { HOSTILE, NOON, createPagesDatabase, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { ADVICE_UNTIL, CARDS, keepSampleAdvice } from "../support/sample-advice.ts";
 
@@ -14,10 +12,7 @@ describe("the pages of advice", () => {
   let server: ReportsServer;
 
   beforeAll(async () => {
-    store = await createTestDatabase("advice_pages");
-    const books = openBooks(store, PAGES_FLEET);
-    await books.arrive(PAGES_FLEET);
-    await books.settle(NOON);
+    store = await createPagesDatabase("advice_pages");
     server = await createReportsServer(store, NOON, PRICES_CONFIG);
   });
   afterAll(async () => {

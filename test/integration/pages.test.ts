@@ -3,9 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { problemContent } from "../../reports/pages/parts/problem.tsx";
 import { Problem } from "../../reports/server/problem.ts";
-import { openBooks } from "../support/books.ts";
-import { NOON, OF_ALL, PAGES, PAGES_FLEET, PRICES_CONFIG } from "../support/pages-fleet.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { NOON, OF_ALL, PAGES, createPagesDatabase, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { keepSampleAdvice } from "../support/sample-advice.ts";
 
@@ -14,10 +12,7 @@ describe("pages", () => {
   let server: ReportsServer;
 
   beforeAll(async () => {
-    store = await createTestDatabase("pages");
-    const books = openBooks(store, PAGES_FLEET);
-    await books.arrive(PAGES_FLEET);
-    await books.settle(NOON);
+    store = await createPagesDatabase("pages");
     await keepSampleAdvice(store);
     server = await createReportsServer(store, NOON, PRICES_CONFIG);
   });

@@ -6,7 +6,7 @@ import type { Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startTrainingEvents } from "../../services/training-events.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createFilledDatabase } from "../support/database.ts";
 import { kubeconfigOf } from "../support/kubeconfig.ts";
 import { playTrainingFleet, TRAINING_CONFIG } from "../support/training/fleet.ts";
 import { clock } from "../support/training/pods.ts";
@@ -29,8 +29,7 @@ describe("events of training runs", () => {
   let warnings: string[];
 
   beforeAll(async () => {
-    store = await createTestDatabase("training_events");
-    await playTrainingFleet(store);
+    store = await createFilledDatabase("training_events", "training_fleet", playTrainingFleet);
   });
   afterAll(() => store.close());
   beforeEach(async () => {

@@ -6,7 +6,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { openTrainingMetrics, type OpenTrainingMetrics } from "../../services/training-metrics.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createFilledDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { freePort } from "../support/ports.ts";
 import { startWritablePrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
@@ -101,8 +101,10 @@ describe("the metrics of trainings in a Prometheus", () => {
 
   beforeAll(async () => {
     folder = createCommandFolder();
-    store = await createTestDatabase("training_metrics");
-    [prometheus] = await Promise.all([startWritablePrometheus(), playTrainingFleet(store)]);
+    [prometheus, store] = await Promise.all([
+      startWritablePrometheus(),
+      createFilledDatabase("training_metrics", "training_fleet", playTrainingFleet),
+    ]);
     await writeSamples(prometheus.url, [...REPORTED, ...INSPECTED]);
     server = await serving({ url: prometheus.url, clusterLabel: "cluster" });
   });

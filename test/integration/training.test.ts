@@ -4,7 +4,7 @@ import type { Viewer } from "../../reports/access/viewer.ts";
 import { incidentsSchema, runDetailSchema, runsSchema } from "../../reports/api/training-schemas.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createFilledDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { playTrainingFleet, TRAINING_CONFIG } from "../support/training/fleet.ts";
@@ -24,8 +24,7 @@ describe("training runs and incidents", () => {
   let server: ReportsServer;
 
   beforeAll(async () => {
-    store = await createTestDatabase("training");
-    await playTrainingFleet(store);
+    store = await createFilledDatabase("training", "training_fleet", playTrainingFleet);
     server = await createReportsServer(store, clock("12:30"), TRAINING_CONFIG);
   });
   afterAll(async () => {

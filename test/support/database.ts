@@ -1,6 +1,7 @@
 import { cp } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import pino from "pino";
+import { vi } from "vitest";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import { storeFolder } from "../../runtime/store/embedded/store-folder.ts";
 import { migrate } from "../../runtime/store/migrate.ts";
@@ -11,16 +12,25 @@ import { sharedStore, type SharedStore } from "./embedded-store.ts";
  * migrations. The backup has no views: if a database is restored under another name, the engine drops the names that views give to their tables.
  */
 const TEMPLATE = "template";
-const BACKUP = `File('${TEMPLATE}')`;
+
+/** The longest wait for another test file that fills a fleet. */
+const FILL_MILLIS = 300_000;
 
 /** Migrates the template in the shared store, from which {@link createTestDatabase} makes others. */
 export async function makeTemplate(store: SharedStore): Promise<void> {
   const client = await migratedDatabase(store, TEMPLATE);
-  const tables = await client.query<{ name: string }>(
-    `SELECT name FROM system.tables WHERE database = '${TEMPLATE}' AND engine != 'View'`,
-  );
-  await client.command(`BACKUP ${tables.map(({ name }) => `TABLE ${TEMPLATE}.${name}`).join(", ")} TO ${BACKUP}`);
+  await backUp(client);
   await client.close();
+}
+
+/** Backs up the tables of a client's database under the name of the database. */
+async function backUp(client: StoreClient): Promise<void> {
+  const { database } = client;
+  const tables = await client.query<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = '${database}' AND engine != 'View'`,
+  );
+  const all = tables.map(({ name }) => `TABLE ${database}.${name}`).join(", ");
+  await client.command(`BACKUP ${all} TO File('${database}')`);
 }
 
 /** A client of a migrated database without TTL, so that rows of any time stay. */
@@ -45,9 +55,43 @@ export async function createTestDatabase(database: string, store: SharedStore = 
   if (store.folder !== folder) await cp(backupIn(folder), backupIn(store.folder), { recursive: true });
   const outside = connectTo("default", store);
   await outside.command(`CREATE DATABASE ${database}`);
-  await outside.command(`RESTORE DATABASE ${TEMPLATE} AS ${database} FROM ${BACKUP}`);
   await outside.close();
+  return restored(database, TEMPLATE, store);
+}
+
+/**
+ * A client of a new database of the shared store with a fleet that several test files read. The first of them to come fills `fleet`, and each gets
+ * a copy of its own. Fails like {@link createTestDatabase}.
+ */
+export async function createFilledDatabase(
+  database: string,
+  fleet: string,
+  fill: (store: StoreClient) => Promise<unknown>,
+): Promise<StoreClient> {
+  const outside = connectTo("default");
+  await outside.command(`CREATE DATABASE ${database}`);
+  const isFirst = await outside.command(`CREATE DATABASE ${fleet}`).then(
+    () => true,
+    () => false,
+  );
+  if (isFirst) {
+    const filled = await restored(fleet, TEMPLATE, sharedStore());
+    await fill(filled);
+    await backUp(filled);
+    await outside.command(`CREATE DATABASE ${fleet}_is_filled`);
+    await filled.close();
+  }
+  const isFilled = (): Promise<boolean> =>
+    outside.query(`SELECT 1 FROM system.databases WHERE name = '${fleet}_is_filled'`).then(({ length }) => length > 0);
+  await vi.waitUntil(isFilled, { timeout: FILL_MILLIS, interval: 200 });
+  await outside.close();
+  return restored(database, fleet, sharedStore());
+}
+
+/** Restores the tables of a backup into an empty database, and creates the views. */
+async function restored(database: string, backup: string, store: SharedStore): Promise<StoreClient> {
   const client = connectTo(database, store);
+  await client.command(`RESTORE DATABASE ${backup} AS ${database} FROM File('${backup}')`);
   for (const sql of await viewsOfTemplate()) await client.command(sql.replaceAll(`${TEMPLATE}.`, `${database}.`));
   return client;
 }

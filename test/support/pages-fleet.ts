@@ -1,4 +1,7 @@
 import type { Scenario } from "../../scenarios/schema.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import { openBooks } from "./books.ts";
+import { createFilledDatabase } from "./database.ts";
 import { scenarioWith } from "./played.ts";
 
 /** A time when everything of the fleet is over and charged. */
@@ -8,10 +11,17 @@ export const HOSTILE = `<img src=x onerror="document.title='taken'">'";--\u202E`
 /** The configuration of the fleet's server. */
 export const PRICES_CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "3.00" }]';
 
-/** Four GPUs for four hours: of vision, of nlp, of a team with markup in its name, and a free one. */
-export const PAGES_FLEET: Scenario = pagesFleet("3.00");
+/** A database in which the fleet has arrived and is charged, at 3.00 per GPU-hour. */
+export function createPagesDatabase(database: string): Promise<StoreClient> {
+  return createFilledDatabase(database, "pages_fleet", async (store) => {
+    const fleet = pagesFleet("3.00");
+    const books = openBooks(store, fleet);
+    await books.arrive(fleet);
+    await books.settle(NOON);
+  });
+}
 
-/** The same fleet with a price per GPU-hour. */
+/** Four GPUs for four hours: of vision, of nlp, of a team with markup in its name, and a free one; with a price per GPU-hour. */
 export function pagesFleet(price: string): Scenario {
   return scenarioWith({
     period: { start: "2026-03-31T08:00:00Z", end: "2026-03-31T12:00:00Z" },
