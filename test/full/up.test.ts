@@ -66,7 +66,7 @@ describe("gpu-ledger up", () => {
     return { address, ids: Object.fromEntries(Object.entries(processes).map(([part, { id }]) => [part, id!])) };
   }
 
-  it("prints its address in a pipe, stores more and more, and ends with SIGTERM within 10 s", async () => {
+  it("prints its address in a pipe, stores more and more, and ends with SIGTERM", async () => {
     const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
     const { address, ids } = await untilItStores(up);
     expect(Object.keys(ids).toSorted()).toEqual(["collector", "processor", "store"]);
@@ -85,9 +85,8 @@ describe("gpu-ledger up", () => {
     expect(await gpus.text()).toMatch(/^gpu_device_activity_ratio\{cluster="default",.*gpu="1",.*\} 0\.75$/m);
     expect((await fetch(`${address}/metrics/gpu?node=a`)).status).toBe(400);
 
-    const { code, stdout, millis } = await up.end("SIGTERM");
+    const { code, stdout } = await up.end("SIGTERM");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(millis).toBeLessThan(10_000);
     expectGone(up, ids);
   });
 
@@ -184,9 +183,8 @@ describe("gpu-ledger up", () => {
   it("ends the same way with Ctrl-C, which reaches every process of the group", async () => {
     const up = folder.start(["up", "--config", configuration()], { ownGroup: true });
     const { ids } = await untilItStores(up);
-    const { code, stderr, millis } = await up.end("SIGINT");
+    const { code, stderr } = await up.end("SIGINT");
     expect(code).toBe(0);
-    expect(millis).toBeLessThan(10_000);
     expect(stderr).not.toMatch(/a part did not stop cleanly|died|a child process ended/);
     expectGone(up, ids);
   });

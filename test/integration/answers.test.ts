@@ -13,23 +13,23 @@ const ROWS = "SELECT number, repeat('x', 1000) FROM numbers(20000)";
 
 describe("a file that is sent while it is read", () => {
   let store: StoreClient;
-  let answers: Answers;
 
   beforeAll(async () => {
     store = await createTestDatabase("answers");
-    answers = createAnswers({
+  });
+  afterAll(() => store.close());
+
+  const answersWithin = (portionMillis: number): Answers =>
+    createAnswers({
       store,
       ledgerVersions: createLedgerVersions(store, () => "", Date.now),
       remembered: createRemembered(1_000_000),
       record: () => Promise.resolve(),
       now: Date.now,
-      portionMillis: PORTION_MILLIS,
+      portionMillis,
     });
-  });
-  afterAll(() => store.close());
-
   /** The store for a caller, and the end of the caller's connection. */
-  function storeOf(name: string) {
+  function storeOf(answers: Answers, name: string) {
     const raw = Object.assign(new EventEmitter(), { destroyed: false });
     const request = { viewer: { name, role: "finance", teams: "all" } } as unknown as FastifyRequest;
     return {
@@ -45,12 +45,13 @@ describe("a file that is sent while it is read", () => {
   }
 
   it("ends if its client does not read a portion in time, and leaves the slot to others", async () => {
+    const answers = answersWithin(PORTION_MILLIS);
     const started = performance.now();
-    const stalled = [open(storeOf("a").store), open(storeOf("b").store)];
+    const stalled = [open(storeOf(answers, "a").store), open(storeOf(answers, "b").store)];
     for (const each of stalled) expect((await each.next()).done).toBe(false);
     const opened = performance.now();
     // Both slots of files are taken until the time is over.
-    expect(await sizeOf(storeOf("c").store)).toBeGreaterThan(20_000_000);
+    expect(await sizeOf(storeOf(answers, "c").store)).toBeGreaterThan(20_000_000);
     expect(performance.now() - started).toBeGreaterThan(PORTION_MILLIS - 100);
     // The second one was opened later, on a busy machine much later.
     await sleep(Math.max(0, opened + PORTION_MILLIS + 500 - performance.now()));
@@ -61,13 +62,14 @@ describe("a file that is sent while it is read", () => {
   });
 
   it("gives its slot to the next when its client leaves", async () => {
-    const [a, b] = [storeOf("a"), storeOf("b")];
+    // Without the client that leaves, a slot is free after a longer time than this test may last.
+    const answers = answersWithin(3_600_000);
+    const [a, b] = [storeOf(answers, "a"), storeOf(answers, "b")];
     const readers = [open(a.store), open(b.store)];
     for (const each of readers) await each.next();
     a.leave();
-    const started = performance.now();
-    expect((await open(storeOf("c").store).next()).done).toBe(false);
-    expect(performance.now() - started).toBeLessThan(PORTION_MILLIS - 1_000);
-    b.leave();
+    const c = storeOf(answers, "c");
+    expect((await open(c.store).next()).done).toBe(false);
+    for (const each of [b, c]) each.leave();
   });
 });

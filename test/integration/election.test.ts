@@ -38,7 +38,13 @@ afterEach(async () => {
   await server.stop();
 });
 
-function join(identity: string, lead?: (term: WatchTerm) => Promise<void>): Candidate {
+function join(
+  identity: string,
+  {
+    lead,
+    timing = TIMING,
+  }: { readonly lead?: (term: WatchTerm) => Promise<void>; readonly timing?: typeof TIMING } = {},
+): Candidate {
   let address = server.url;
   const api = createApiConnection(() => Promise.resolve({ server: address, headers: {}, tls: {} }), systemClock);
   const errors: unknown[] = [];
@@ -47,7 +53,7 @@ function join(identity: string, lead?: (term: WatchTerm) => Promise<void>): Cand
     identity,
     clock: systemClock,
     serverNowMillis: () => api.clock.nowMillis(),
-    timing: TIMING,
+    timing,
     events: { onElected: () => {}, onDeposed: () => {}, onAnswered: () => {}, onError: (error) => errors.push(error) },
     async lead(term) {
       const held: Held = { by: identity, epoch: term.epoch, from: performance.now(), until: undefined };
@@ -89,15 +95,15 @@ function expectOneAtATime(): void {
 
 describe("the watcher of a cluster", () => {
   it("is one of its candidates, and another one as soon as it stops", async () => {
-    const first = join("a");
+    // A lease that is not given back would be kept for longer than this test may last.
+    const timing = { ...TIMING, durationMillis: 3_600_000 };
+    const first = join("a", { timing });
     await leads("a");
-    join("b");
+    join("b", { timing });
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(leaders()).toEqual(["a"]);
-    const stopped = performance.now();
     await first.stop();
     await leads("b");
-    expect(performance.now() - stopped).toBeLessThan(TIMING.durationMillis / 2);
     expectOneAtATime();
   });
 
@@ -127,10 +133,12 @@ describe("the watcher of a cluster", () => {
 
   it("ends its term when another client has written the lease, and when its work fails", async () => {
     let fails = 0;
-    join("a", async ({ signal }) => {
-      fails += 1;
-      if (fails === 1) throw new Error("the work failed");
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    join("a", {
+      lead: async ({ signal }) => {
+        fails += 1;
+        if (fails === 1) throw new Error("the work failed");
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      },
     });
     await vi.waitFor(() => expect(fails).toBe(2), LONG);
     server.put({

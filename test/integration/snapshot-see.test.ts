@@ -85,8 +85,8 @@ describe("a cluster that is seen", () => {
       seen.objects.length - counts(seen.objects)["Pod"]! - 1,
     );
     expect(seen.unseen).toEqual([]);
-    // The server's clock is known to the second, and this machine's is a minute behind.
-    expect(Math.abs(seen.atMillis - NOON)).toBeLessThan(1_000);
+    // The server's clock counts: this machine's is a minute behind.
+    expect(Math.abs(seen.atMillis - NOON)).toBeLessThan(30_000);
     expect(new Set(seen.exporters.map(({ node }) => node))).toEqual(new Set(fleet.nodes.map(({ name }) => name)));
     for (const { readings } of seen.exporters) {
       const pages = readings.map((reading) => ("page" in reading ? reading.page().toString() : reading.failure));

@@ -89,9 +89,8 @@ describe("a client that is too slow, or one of too many", () => {
     return Buffer.concat(chunks).toString();
   }
 
-  it("is closed if its headers or its body are not complete in time", { timeout: 30_000 }, async () => {
+  it("is closed if its headers or its body are not complete in time", async () => {
     const { port } = await listening();
-    const begun = performance.now();
     const answers = await Promise.all([
       answerOf(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: "),
       answerOf(
@@ -100,7 +99,6 @@ describe("a client that is too slow, or one of too many", () => {
       ),
     ]);
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 
   it("is refused if its body is too large", async () => {
