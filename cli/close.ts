@@ -6,7 +6,7 @@ import { CloseError } from "../processors/ledger/closing/close-error.ts";
 import { closePeriod, type CloseRequest } from "../processors/ledger/closing/close.ts";
 import { readInvoice } from "../runtime/config/invoice.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
-import { describeProblem } from "../runtime/config/yaml.ts";
+import { describeProblem } from "../runtime/config/file-problem.ts";
 import { CommandError, type CommandContext } from "./context.ts";
 import { closeText } from "./closing/report.ts";
 import { rulesOfConfig } from "../services/ledger-rules.ts";

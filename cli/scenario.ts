@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { describeProblem } from "../runtime/config/yaml.ts";
+import { describeProblem } from "../runtime/config/file-problem.ts";
 import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
 import { nameOfObject } from "../collectors/kubernetes/projection/kube-object.ts";
 import { differences } from "../scenarios/expectation.ts";

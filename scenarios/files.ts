@@ -4,7 +4,7 @@ import { resourceNamesOf, type ResourceNames } from "../collectors/kubernetes/pr
 import { millisOf } from "../collectors/kubernetes/projection/time.ts";
 import { nameOfObject, type KubeObject } from "../collectors/kubernetes/projection/kube-object.ts";
 import { readManifest } from "../collectors/kubernetes/manifest.ts";
-import type { FileProblem } from "../runtime/config/yaml.ts";
+import type { FileProblem } from "../runtime/config/file-problem.ts";
 import { uuidOf } from "./play/identity.ts";
 import type { WrittenScenario } from "./schema.ts";
 

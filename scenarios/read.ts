@@ -1,4 +1,5 @@
-import { describeProblem, readYaml, type FileProblem } from "../runtime/config/yaml.ts";
+import { describeProblem, type FileProblem } from "../runtime/config/file-problem.ts";
+import { readYaml } from "../runtime/config/yaml.ts";
 import { readScenarioFiles } from "./files.ts";
 import { scenarioSchema, type Scenario } from "./schema.ts";
 

@@ -9,7 +9,7 @@ import type { Span } from "../../reports/question/span.ts";
 import { ledgerOf, writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { isNodeChange, readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
-import { describeProblem, type FileProblem } from "../../runtime/config/yaml.ts";
+import { describeProblem, type FileProblem } from "../../runtime/config/file-problem.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import { CommandError } from "../context.ts";

@@ -5,7 +5,7 @@ import { ALERT_GROUPS, type AlertDefinition, type Parameter } from "../../alerts
 import { CATALOG } from "../../alerts/catalog/catalog.ts";
 import { NOTIFIES, SEVERITIES } from "../../alerts/model.ts";
 import { DEFAULT_ALERT_OPTIONS, type AlertOptions, type AlertOverride } from "../../alerts/options.ts";
-import { ConfigError } from "../../runtime/config/load.ts";
+import { ConfigError } from "../../runtime/config/config-error.ts";
 import { duration } from "../../runtime/config/quantity.ts";
 import { flag, list, oneOf, text, webAddress } from "../../runtime/config/words.ts";
 import { readYaml } from "../../runtime/config/yaml.ts";

@@ -7,9 +7,9 @@ import type { Contacts } from "../../alerts/alertmanager/contacts.ts";
 import { ALERT_GROUPS } from "../../alerts/catalog/definition.ts";
 import { exporterFiles, type GeneratedFile } from "../../alerts/exporter/files.ts";
 import { ruleGroups } from "../../alerts/generate.ts";
-import { ConfigError } from "../../runtime/config/load.ts";
+import { ConfigError } from "../../runtime/config/config-error.ts";
 import { readOwnersFile } from "../../runtime/config/owners-file.ts";
-import type { FileProblem } from "../../runtime/config/yaml.ts";
+import type { FileProblem } from "../../runtime/config/file-problem.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { alertOptionsOf, loadAlertConfig, type AlertConfig } from "./config.ts";
 

@@ -4,7 +4,8 @@ import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import { parseAmount } from "../../domain/exact/units.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 import { list, oneOf, text } from "./words.ts";
-import { readYaml, type FileProblem } from "./yaml.ts";
+import type { FileProblem } from "./file-problem.ts";
+import { readYaml } from "./yaml.ts";
 
 const AMOUNT = 'an amount as text, such as "12345.67"';
 

@@ -1,21 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { ConfigError } from "./config-error.ts";
 import { createConfigSchema, type Config } from "./schema.ts";
-import { describeProblem, readYaml, type FileProblem } from "./yaml.ts";
-
-/** All problems of a configuration at once. */
-export class ConfigError extends Error {
-  readonly code = "invalid-configuration";
-  readonly source: string;
-  readonly problems: readonly FileProblem[];
-
-  constructor(source: string, problems: readonly FileProblem[]) {
-    super([`${source} is not a valid configuration:`, ...problems.map(describeProblem)].join("\n"));
-    this.name = "ConfigError";
-    this.source = source;
-    this.problems = problems;
-  }
-}
+import { readYaml } from "./yaml.ts";
 
 /** The files to look for if no configuration is named. */
 export const DEFAULT_FILES: readonly string[] = ["gpu-ledger.yaml", "/etc/gpu-ledger/gpu-ledger.yaml"];

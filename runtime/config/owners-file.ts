@@ -5,7 +5,7 @@ import { MATCH_KINDS, type OwnerRow } from "../../domain/owner/rule.ts";
 import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
 import { addFileIssues, fileOf } from "./side-file.ts";
 import type { ConfigSources } from "./words.ts";
-import type { FileProblem } from "./yaml.ts";
+import type { FileProblem } from "./file-problem.ts";
 
 const COLUMNS = ["kind", "match", ...DIMENSIONS, "from", "until"] as const;
 type Column = (typeof COLUMNS)[number];

@@ -3,7 +3,8 @@ import type { PriceBook } from "../../domain/price/book.ts";
 import { readBook } from "../../domain/price/read.ts";
 import { addFileIssues, fileOf } from "./side-file.ts";
 import { list, type ConfigSources } from "./words.ts";
-import { readYaml, type FileProblem } from "./yaml.ts";
+import type { FileProblem } from "./file-problem.ts";
+import { readYaml } from "./yaml.ts";
 
 /** The keys of a price book in a configuration or a scenario. Its own reader checks more than a schema can. */
 export const bookKeys = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ConfigSources } from "./words.ts";
-import { describeProblem, type FileProblem } from "./yaml.ts";
+import { describeProblem, type FileProblem } from "./file-problem.ts";
 
 /** Returns a schema for the path of a file beside the configuration. */
 export function fileOf(allowed: string): z.ZodString {

@@ -3,7 +3,8 @@ import { readWeekHours, WEEK_HOURS_FORM } from "../../domain/advice/week-hours.t
 import { readPattern, type Pattern } from "../../domain/owner/pattern.ts";
 import { instant } from "./instant.ts";
 import { list, oneOf, text, whole } from "./words.ts";
-import { readYaml, type FileProblem } from "./yaml.ts";
+import type { FileProblem } from "./file-problem.ts";
+import { readYaml } from "./yaml.ts";
 
 /** A pattern or several, of which one must fit. */
 type Patterns = Pick<Pattern, "text" | "fits">;

@@ -6,7 +6,7 @@ import type { ClickHouseSettings } from "@clickhouse/client";
 
 import { inPieces } from "./long-parameters.ts";
 import { sqlIdentifier } from "./sql-tokens.ts";
-import { storeErrorOf } from "./store-error.ts";
+import { storeErrorOf } from "./client-error.ts";
 
 /** The store's address, the credentials, and the connection settings. */
 export interface StoreClientOptions {

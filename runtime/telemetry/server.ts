@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RawServerDefault } from "fastify";
 import type { Logger } from "pino";
 import { createTlsServers, type PortTls } from "../tls/port-tls.ts";
+import { ListenError } from "./listen-error.ts";
 
 /** The time limit of a request's headers and body. An answer has no limit. */
 const REQUEST_MILLIS = 10_000;
@@ -45,17 +46,6 @@ export interface StatusServer {
   /** `http://host:port` with the actual port; `https` with TLS. */
   readonly url: string;
   stop(): Promise<void>;
-}
-
-/** The server cannot listen on the address: another program does, or the address is not of this machine. The message has the reason. */
-export class ListenError extends Error {
-  readonly code = "cannot-listen";
-  readonly retriable = false;
-
-  constructor(message: string, options: { readonly cause: unknown }) {
-    super(message, options);
-    this.name = "ListenError";
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { FileProblem } from "../../runtime/config/yaml.ts";
+import type { FileProblem } from "../../runtime/config/file-problem.ts";
 import type { Scenario } from "../schema.ts";
 import { claimNameOf, devicesOf } from "./asks.ts";
 import { gangsOf } from "./cluster-facts.ts";

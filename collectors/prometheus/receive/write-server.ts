@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RawServerDefault } from "fastify";
 import type { Logger } from "pino";
 import { equalSecrets } from "../../../runtime/equal-secrets.ts";
-import { ListenError } from "../../../runtime/telemetry/server.ts";
+import { ListenError } from "../../../runtime/telemetry/listen-error.ts";
 import { createTlsServers, type PortTls } from "../../../runtime/tls/port-tls.ts";
 import type { Receiver } from "./receiver.ts";
 import { RefusedWrite, type RefusedStatus } from "./refused-write.ts";

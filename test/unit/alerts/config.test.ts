@@ -10,7 +10,7 @@ import {
   alertOptionsOf,
   loadAlertConfig,
 } from "../../../cli/alerts/config.ts";
-import { ConfigError } from "../../../runtime/config/load.ts";
+import { ConfigError } from "../../../runtime/config/config-error.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 function read(text: string) {

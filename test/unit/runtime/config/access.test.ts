@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
-import type { FileProblem } from "../../../../runtime/config/yaml.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
+import type { FileProblem } from "../../../../runtime/config/file-problem.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 const HASH = "ab".repeat(32);

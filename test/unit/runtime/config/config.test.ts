@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ConfigError, loadConfig, parseConfig } from "../../../../runtime/config/load.ts";
-import { describeProblem, type FileProblem } from "../../../../runtime/config/yaml.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { loadConfig, parseConfig } from "../../../../runtime/config/load.ts";
+import { describeProblem, type FileProblem } from "../../../../runtime/config/file-problem.ts";
 import { parseDuration, parseSize } from "../../../../runtime/config/quantity.ts";
 import { configJsonSchema } from "../../../../runtime/config/schema.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig, type ConfigError } from "../../../../runtime/config/load.ts";
+import type { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
 
 const read = (text: string, env: Record<string, string> = {}) =>
   parseConfig(text, { source: "the test", folder: ".", env });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
 
 const read = (text: string) => parseConfig(text, { source: "test", folder: ".", env: {} }).focus;
 

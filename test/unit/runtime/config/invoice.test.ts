@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readInvoice } from "../../../../runtime/config/invoice.ts";
-import { describeProblem } from "../../../../runtime/config/yaml.ts";
+import { describeProblem } from "../../../../runtime/config/file-problem.ts";
 
 const problems = (text: string, format: "yaml" | "csv"): readonly string[] => {
   const read = readInvoice(text, format);

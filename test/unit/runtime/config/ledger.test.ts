@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { exactDecimal } from "../../../../domain/exact/rational.ts";
 import { DEFAULT_POLICY } from "../../../../domain/policy/policy.ts";
 import { ledgerOf, type Ledger } from "../../../../runtime/config/ledger.ts";
-import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
 import type { Config } from "../../../../runtime/config/schema.ts";
-import { describeProblem } from "../../../../runtime/config/yaml.ts";
+import { describeProblem } from "../../../../runtime/config/file-problem.ts";
 import { DAY_MILLIS as DAY } from "../../../../domain/time.ts";
 
 let folder = "";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readOwnersFile } from "../../../../runtime/config/owners-file.ts";
-import { describeProblem } from "../../../../runtime/config/yaml.ts";
+import { describeProblem } from "../../../../runtime/config/file-problem.ts";
 
 /** The problems of a file, a line for each; empty if there are none. */
 function wrongWith(...lines: readonly string[]): readonly string[] {

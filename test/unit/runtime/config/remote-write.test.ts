@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
 
 function problemsOf(remoteWrite: string): readonly string[] {
   try {

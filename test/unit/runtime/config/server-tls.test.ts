@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
-import { describeProblem } from "../../../../runtime/config/yaml.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
+import { describeProblem } from "../../../../runtime/config/file-problem.ts";
 
 const FILES = "certFile: tls.crt, keyFile: /run/tls.key";
 

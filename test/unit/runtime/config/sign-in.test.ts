@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../../../../runtime/config/load.ts";
+import { ConfigError } from "../../../../runtime/config/config-error.ts";
+import { parseConfig } from "../../../../runtime/config/load.ts";
 
 const read = (signIn: object, groups: readonly object[] = [{ group: "ml-*", teams: ["vision"] }]) =>
   parseConfig(JSON.stringify({ server: { signIn, access: { groups } } }), { source: "the test", folder: ".", env: {} })

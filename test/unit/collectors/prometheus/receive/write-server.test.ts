@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
 import { RefusedWrite } from "../../../../../collectors/prometheus/receive/refused-write.ts";
 import { startWriteServer, type WriteServer } from "../../../../../collectors/prometheus/receive/write-server.ts";
-import { ListenError } from "../../../../../runtime/telemetry/server.ts";
+import { ListenError } from "../../../../../runtime/telemetry/listen-error.ts";
 
 const servers: WriteServer[] = [];
 afterEach(async () => {

@@ -1,7 +1,8 @@
 import { ClickHouseError } from "@clickhouse/client";
 import { describe, expect, it } from "vitest";
 
-import { StoreError, storeErrorOf } from "../../../../runtime/store/store-error.ts";
+import { storeErrorOf } from "../../../../runtime/store/client-error.ts";
+import { StoreError } from "../../../../runtime/store/store-error.ts";
 
 const fromServer = (code: number, message = "text") =>
   storeErrorOf(new ClickHouseError({ code: String(code), message, type: "NAME" }));
