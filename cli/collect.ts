@@ -1,13 +1,6 @@
 import type { Command } from "commander";
-import { loadConfig } from "../runtime/config/load.ts";
-import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
-import { createLogger } from "../runtime/telemetry/log.ts";
-import { startStatusServer } from "../runtime/telemetry/server.ts";
-import { CommandError, type CommandContext } from "./context.ts";
-import { startCollectorRole } from "../services/collector.ts";
-import { createPortAccess } from "../services/port-access.ts";
-import { openPortTls } from "../services/port-tls.ts";
-import { readShard } from "./shard.ts";
+import type { CollectOptions } from "./actions/collect.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger collect`: a separate collector, for any number of machines. Shards share the targets. */
 export function addCollect(program: Command, context: CommandContext): void {
@@ -17,33 +10,5 @@ export function addCollect(program: Command, context: CommandContext): void {
     .option("--config <file>", "the configuration")
     .option("--shard <index/count>", "this collector's part of the targets, such as 0/2 (default: all targets)")
     .option("--shards <count>", "the number of pods of a StatefulSet; the index is the end of the pod's name")
-    .action(async (options: { config?: string; shard?: string; shards?: string }) => {
-      const { config } = loadConfig(options.config, context.env);
-      const shard = readShard(options, context.env);
-      const shown = `${shard.index}/${shard.count}`;
-      const { jobs, remoteWrite } = config.collector;
-      if (jobs.length === 0 && remoteWrite === undefined && config.kubernetes.clusters.length === 0) {
-        const missing = "collector.jobs nor collector.remoteWrite nor kubernetes.clusters";
-        throw new CommandError(`the configuration has neither ${missing}`, 2);
-      }
-      const logger = createLogger(config.log.level, { part: "collector" });
-      const lifecycle = createLifecycle(logger);
-      const tls = await openPortTls("collector", config.server);
-      try {
-        const role = lifecycle.add("collector", await startCollectorRole(config, shard, logger));
-        const views = {
-          status: async () => ({ version: context.version, shard: shown, collector: await role.status() }),
-          metrics: () => role.registry.metrics(),
-          notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
-          guard: createPortAccess("collector", config.server, { logger }),
-          tls: tls && { ...tls, registry: role.registry },
-        };
-        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
-        logger.info({ address: server.url, shard: shown }, "collecting");
-        const signal = await untilAsked();
-        logger.info({ signal }, "stopping");
-      } finally {
-        await lifecycle.stop();
-      }
-    });
+    .action(async (options: CollectOptions) => (await import("./actions/collect.ts")).runCollect(options, context));
 }

@@ -1,12 +1,6 @@
 import type { Command } from "commander";
-import { loadConfig } from "../runtime/config/load.ts";
-import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
-import { createLogger } from "../runtime/telemetry/log.ts";
-import { startStatusServer } from "../runtime/telemetry/server.ts";
+import type { DemoOptions } from "./actions/demo.ts";
 import type { CommandContext } from "./context.ts";
-import { demoKubeconfig, startDemoRole } from "../services/demo.ts";
-import { createPortAccess } from "../services/port-access.ts";
-import { openPortTls } from "../services/port-tls.ts";
 
 /** Adds `gpu-ledger demo`: the demo fleet alone, for tests with a collector, a Prometheus or other programs. */
 export function addDemo(program: Command, context: CommandContext): void {
@@ -16,38 +10,5 @@ export function addDemo(program: Command, context: CommandContext): void {
       "run only the demo fleet: its exporters, its API server and kube-state-metrics, and its history over the bus",
     )
     .option("--config <file>", "the configuration")
-    .action(async (options: { config?: string }) => {
-      const { config } = loadConfig(options.config, context.env);
-      const logger = createLogger(config.log.level, { part: "demo" });
-      const lifecycle = createLifecycle(logger);
-      const tls = await openPortTls("demo", config.server);
-      try {
-        const role = lifecycle.add("demo", await startDemoRole(config, logger));
-        const { targets } = await role.status();
-        const views = {
-          status: async () => ({ version: context.version, demo: await role.status() }),
-          metrics: () => role.registry.metrics(),
-          notReady: () => [],
-          demoTargets: () => targets,
-          guard: createPortAccess("demo", config.server, { logger }),
-          tls: tls && { ...tls, registry: role.registry },
-        };
-        const server = lifecycle.add(
-          "server",
-          await startStatusServer(config.server.listen, views, logger, (routes) => {
-            routes.get("/api/demo/kube-state-metrics", (_, reply) =>
-              reply.type("text/plain; version=0.0.4; charset=utf-8").send(role.stateMetrics()),
-            );
-          }),
-        );
-        logger.info(
-          { address: server.url, exporters: targets.length, kubeconfig: demoKubeconfig(config) },
-          "a demo fleet runs",
-        );
-        const signal = await untilAsked();
-        logger.info({ signal }, "stopping");
-      } finally {
-        await lifecycle.stop();
-      }
-    });
+    .action(async (options: DemoOptions) => (await import("./actions/demo.ts")).runDemo(options, context));
 }

@@ -1,54 +1,95 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
-import type { GeneratedFile } from "../alerts/exporter/files.ts";
-import { renderAlertsPage } from "../alerts/render/table.ts";
-import { renderPracticesPage } from "../domain/practice/page.ts";
-import { manifestFiles } from "../manifests/files.ts";
-import { configJsonSchema } from "../runtime/config/schema.ts";
-import { renderTablesPage } from "../runtime/store/schema/tables-page.ts";
-import { renderMetricsTable } from "../runtime/telemetry/metrics-table.ts";
-import { alertConfigJsonSchema } from "./alerts/config.ts";
-import { addGenerateAlerts } from "./alerts/generate.ts";
+import { ALERT_GROUPS } from "../alerts/catalog/definition.ts";
+import { DEFAULT_DASHBOARD_OPTIONS } from "../dashboards/options.ts";
+import type { DerivedFiles } from "./actions/generate.ts";
+import type { GenerateAlertsOptions, GenerateExporterConfigOptions } from "./actions/generate-alerts.ts";
+import type { GenerateDashboardsOptions } from "./actions/generate-dashboards.ts";
+import type { GenerateStoreReadersOptions } from "./actions/generate-store-readers.ts";
 import type { CommandContext } from "./context.ts";
-import { addGenerateDashboards } from "./generate/dashboards.ts";
-import { addGenerateSecrets } from "./generate/secrets.ts";
-import { addGenerateStoreReaders } from "./generate/store-readers.ts";
+
+/** Files that follow from the code alone. */
+const DERIVED: Readonly<Record<DerivedFiles, string>> = {
+  config: "write the JSON Schemas of the configurations, for editors",
+  metrics: "write the tables of the program's own metrics and of its alerts",
+  tables: "write the page of the store's tables",
+  practices: "write the page of the checks of practices",
+  manifests: "write the objects that run gpu-ledger on a Kubernetes cluster",
+};
 
 /** Adds `gpu-ledger generate … --out DIR`: files that are derived from the code. */
 export function addGenerate(program: Command, context: CommandContext): void {
-  const { stdout, version } = context;
   const generate = program.command("generate").description("write files that are derived from the code");
-  const write = (out: string, files: readonly GeneratedFile[]): void => {
-    mkdirSync(out, { recursive: true });
-    for (const { name, text } of files) {
-      const path = join(out, name);
-      writeFileSync(path, text);
-      stdout.write(`${path}\n`);
-    }
-  };
-  const add = (name: string, description: string, files: () => readonly GeneratedFile[]): void => {
-    generate
-      .command(name)
-      .description(description)
-      .requiredOption("--out <folder>", "the folder to write to")
-      .action(({ out }: { out: string }) => write(out, files()));
-  };
-  add("config", "write the JSON Schemas of the configurations, for editors", () => [
-    { name: "gpu-ledger.schema.json", text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
-    { name: "alerts.schema.json", text: `${JSON.stringify(alertConfigJsonSchema(), null, 2)}\n` },
-  ]);
-  add("metrics", "write the tables of the program's own metrics and of its alerts", () => [
-    { name: "metrics.md", text: renderMetricsTable() },
-    { name: "alerts.md", text: renderAlertsPage() },
-  ]);
-  add("tables", "write the page of the store's tables", () => [{ name: "tables.md", text: renderTablesPage() }]);
-  add("practices", "write the page of the checks of practices", () => [
-    { name: "practices.md", text: renderPracticesPage() },
-  ]);
-  add("manifests", "write the objects that run gpu-ledger on a Kubernetes cluster", () => manifestFiles(version));
-  addGenerateAlerts(generate, context, write);
-  addGenerateDashboards(generate, context, write);
-  addGenerateStoreReaders(generate, context, write);
-  addGenerateSecrets(generate, context);
+  const add = (name: string, description: string): Command =>
+    generate.command(name).description(description).requiredOption("--out <folder>", "the folder to write to");
+
+  for (const [name, description] of Object.entries(DERIVED))
+    add(name, description).action(async ({ out }: { out: string }) =>
+      (await import("./actions/generate.ts")).runGenerate(name as DerivedFiles, out, context),
+    );
+  addAlerts(add, context);
+  add("dashboards", "write the dashboards of Grafana, for import or provisioning")
+    .option(
+      "--config <file>",
+      "the configuration of the alerts, for the rules that the dashboards read (default: the default values)",
+    )
+    .option("--server <url>", "the address of gpu-ledger's pages, for links (default: from the configuration)")
+    .option("--currency <code>", "the currency of the price book", DEFAULT_DASHBOARD_OPTIONS.currency)
+    .option("--policy <name>", "the policy that is selected first (default: the first kept policy)")
+    .action(async (options: GenerateDashboardsOptions) =>
+      (await import("./actions/generate-dashboards.ts")).runGenerateDashboards(options, context),
+    );
+  add(
+    "store-readers",
+    "write SQL that creates ClickHouse users with read access, for all teams or for one; see docs/access.md",
+  )
+    .option("--config <file>", "the configuration, for the database and the cluster")
+    .option(
+      "--team <team>",
+      "a team with its own user, who can read only the team's rows; can be repeated",
+      collect,
+      [],
+    )
+    .action(async (options: GenerateStoreReadersOptions) =>
+      (await import("./actions/generate-store-readers.ts")).runGenerateStoreReaders(options, context),
+    );
+  add("secrets", "create random passwords and tokens for a stack, one file each; existing files stay").action(
+    async ({ out }: { out: string }) =>
+      (await import("./actions/generate-secrets.ts")).runGenerateSecrets(out, context),
+  );
+}
+
+/** Adds `gpu-ledger generate alerts|exporter-config`. */
+function addAlerts(add: (name: string, description: string) => Command, context: CommandContext): void {
+  add("alerts", "write the rules of Prometheus and the routes of Alertmanager")
+    .option(
+      "--config <file>",
+      "the configuration of the alerts, such as config/alerts.example.yaml (default: the default values)",
+    )
+    .option("--only <groups>", `groups of alerts, separated by commas: ${ALERT_GROUPS.join(", ")}`)
+    .option("--prefix <text>", "a prefix for the names of all alerts and groups")
+    .option("--rules <form>", "files of Prometheus, or objects (PrometheusRule) of its operator", "files")
+    .option("--namespace <name>", "the namespace of the objects")
+    .option(
+      "--label <name=value>",
+      "a label of the objects, such as release=kube-prometheus-stack; can be repeated",
+      collect,
+      [],
+    )
+    .option(
+      "--alertmanager <form>",
+      "the form of Alertmanager's configuration: fragment, full, or crd (AlertmanagerConfig)",
+    )
+    .action(async (options: GenerateAlertsOptions) =>
+      (await import("./actions/generate-alerts.ts")).runGenerateAlerts(options, context),
+    );
+  add("exporter-config", "write the configuration of dcgm-exporter that all alerts need: counters and values of charts")
+    .option("--config <file>", "the configuration of the alerts (default: the default values)")
+    .option("--names <form>", "field names of DCGM: classic up to 4.6, dcgm-4.7 from 4.7 on", "classic")
+    .action(async (options: GenerateExporterConfigOptions) =>
+      (await import("./actions/generate-alerts.ts")).runGenerateExporterConfig(options, context),
+    );
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
 }

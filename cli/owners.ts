@@ -1,17 +1,6 @@
 import { Option, type Command } from "commander";
-import { ledgerOf } from "../runtime/config/ledger.ts";
-import { findUnowned, type UnownedReport } from "../reports/read/unowned.ts";
-import { CommandError, type CommandContext } from "./context.ts";
-import { openStore } from "./store.ts";
-import { readable, renderTable } from "./table.ts";
-import { loadLedgerConfig } from "./ledger-config.ts";
-import { DAY_MILLIS } from "../domain/time.ts";
-
-interface Options {
-  readonly config?: string;
-  readonly days: string;
-  readonly format: "table" | "json";
-}
+import type { OwnersCheckOptions } from "./actions/owners.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger owners check`: usage without an owner, by cost. */
 export function addOwners(program: Command, context: CommandContext): void {
@@ -22,36 +11,7 @@ export function addOwners(program: Command, context: CommandContext): void {
     .option("--config <file>", "the configuration")
     .option("--days <count>", "the number of days", "7")
     .addOption(new Option("--format <format>", "table or json").choices(["table", "json"]).default("table"))
-    .action(async ({ config: path, days, format }: Options) => {
-      if (!/^[1-9]\d{0,2}$/.test(days))
-        throw new CommandError(`--days ${days}: must be a number of days from 1 to 999`, 2);
-      const { config } = loadLedgerConfig(path, context.env);
-      const { owners: rules, policies } = ledgerOf(config);
-      const store = await openStore(config);
-      try {
-        const until = Date.now();
-        const from = until - Number(days) * DAY_MILLIS;
-        const report = await findUnowned(store, rules, { policy: policies[0].name, from, until });
-        context.stdout.write(`${format === "json" ? JSON.stringify(report, null, 2) : readable(render(report))}\n`);
-        const { length } = report.workloads;
-        if (length > 0) throw new CommandError(`${length} workload${length === 1 ? " is" : "s are"} unowned`);
-      } finally {
-        await store.close();
-      }
-    });
-}
-
-function render({ workloads, unownedCost, heldCost }: UnownedReport): string {
-  if (workloads.length === 0) return "every workload has a team";
-  const rows = workloads.map(({ namespace, workloadKind, workload, pods, gpuHours, cost, refused }) => [
-    namespace,
-    workloadKind,
-    workload,
-    String(pods),
-    gpuHours,
-    cost,
-    refused.length === 0 ? "" : `refused: ${refused.join(", ")}`,
-  ]);
-  const table = renderTable(["namespace", "kind", "workload", "pods", "GPU-hours", "cost", ""], rows);
-  return `${table}\n\nunowned: ${unownedCost} of ${heldCost}, the cost of all holders`;
+    .action(async (options: OwnersCheckOptions) =>
+      (await import("./actions/owners.ts")).runOwnersCheck(options, context),
+    );
 }

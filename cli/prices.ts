@@ -1,24 +1,6 @@
 import { Option, type Command } from "commander";
-import { CommandError, type CommandContext } from "./context.ts";
-import { readBookOf } from "./prices/book.ts";
-import { checkBookOf, renderCheck } from "./prices/check.ts";
-import { instantOption, nodesOf, type NodeOptions } from "./prices/nodes.ts";
-import { renderShown, showPrices } from "./prices/show.ts";
-import { listPricesText } from "../snapshot/list-prices.ts";
-import { DAY_MILLIS } from "../domain/time.ts";
-
-interface CheckOptions {
-  readonly config?: string;
-  readonly from?: string;
-  readonly until?: string;
-  readonly format: "table" | "json";
-}
-
-interface ShowOptions extends NodeOptions {
-  readonly config?: string;
-  readonly at?: string;
-  readonly format: "table" | "json";
-}
+import type { PricesCheckOptions, PricesShowOptions } from "./actions/prices.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger prices check|show|list`: checks of a price book, its prices for nodes, and public list prices. */
 export function addPrices(program: Command, context: CommandContext): void {
@@ -34,24 +16,14 @@ export function addPrices(program: Command, context: CommandContext): void {
     .option("--from <time>", "with a store: the start of the checked time (default: 30 days ago)")
     .option("--until <time>", "with a store: the end of the checked time (default: now)")
     .addOption(format())
-    .action(async (file: string | undefined, options: CheckOptions) => {
-      const untilMillis = instantOption("--until", options.until) ?? Date.now();
-      const fromMillis = instantOption("--from", options.from) ?? untilMillis - 30 * DAY_MILLIS;
-      if (fromMillis >= untilMillis) throw new CommandError("--from: must be before --until", 2);
-      const source = readBookOf(file, options.config, context.env);
-      const check = await checkBookOf(source, { fromMillis, untilMillis });
-      const text = options.format === "json" ? JSON.stringify(check, null, 2) : renderCheck(check);
-      context.stdout.write(`${text}\n`);
-      const { length } = check.problems;
-      if (length > 0) throw new CommandError(`${check.source}: ${length} problem${length === 1 ? "" : "s"}`);
-    });
+    .action(async (file: string | undefined, options: PricesCheckOptions) =>
+      (await import("./actions/prices.ts")).runPricesCheck(file, options, context),
+    );
 
   prices
     .command("list")
     .description("print a price book with the public list prices of clouds, for a first look")
-    .action(() => {
-      context.stdout.write(listPricesText());
-    });
+    .action(async () => (await import("./actions/prices.ts")).runPricesList(context));
 
   prices
     .command("show")
@@ -71,18 +43,7 @@ export function addPrices(program: Command, context: CommandContext): void {
     .addOption(new Option("--capacity-type <type>").choices(["on-demand", "spot", "reserved", "owned"]))
     .option("--node-label <name=value...>", "labels of the node")
     .addOption(format())
-    .action(async (file: string | undefined, options: ShowOptions) => {
-      const atMillis = instantOption("--at", options.at) ?? Date.now();
-      const source = readBookOf(file, options.config, context.env);
-      if (!("book" in source)) {
-        for (const { key, line, message } of source.problems)
-          context.stderr.write(`${key}${line === undefined ? "" : ` (line ${line})`}: ${message}\n`);
-        throw new CommandError(`${source.name} is not a valid price book`);
-      }
-      const nodes = await nodesOf(options, source.config, atMillis);
-      const shown = showPrices(source.book, nodes, atMillis);
-      context.stdout.write(
-        `${options.format === "json" ? JSON.stringify(shown, null, 2) : renderShown(shown, atMillis)}\n`,
-      );
-    });
+    .action(async (file: string | undefined, options: PricesShowOptions) =>
+      (await import("./actions/prices.ts")).runPricesShow(file, options, context),
+    );
 }

@@ -1,16 +1,6 @@
 import type { Command } from "commander";
-import { loadConfig } from "../runtime/config/load.ts";
-import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
-import { connectStore, migrateStore, outsideStore } from "../runtime/store/connection.ts";
-import { createLogger } from "../runtime/telemetry/log.ts";
-import { CommandError, type CommandContext } from "./context.ts";
-import { serveProcessor } from "../services/gpu-metrics.ts";
-import { createPortAccess } from "../services/port-access.ts";
-import { openPortTls } from "../services/port-tls.ts";
-import { startProcessorRole } from "../services/processor.ts";
-import { shownStatus } from "../services/shown-status.ts";
-
-const EXIT_MILLIS = 500;
+import type { ProcessOptions } from "./actions/process.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger process`: a separate processor. All processors share the partitions of the bus. */
 export function addProcess(program: Command, context: CommandContext): void {
@@ -18,42 +8,5 @@ export function addProcess(program: Command, context: CommandContext): void {
     .command("process")
     .description("read the messages of the bus, join them and store them")
     .option("--config <file>", "the configuration")
-    .action(async (options: { config?: string }) => {
-      const { config } = loadConfig(options.config, context.env);
-      const address = outsideStore(config);
-      if (address === undefined) {
-        throw new CommandError(
-          "store.kind is embedded: that store runs only inside `gpu-ledger up`. A separate processor needs store.kind: clickhouse",
-          2,
-        );
-      }
-      const logger = createLogger(config.log.level, { part: "processor" });
-      const lifecycle = createLifecycle(logger);
-      const tls = await openPortTls("processor", config.server);
-      await migrateStore(address, config, logger);
-      let fail = (): void => {};
-      const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
-      try {
-        const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
-        const store = connectStore(address, config);
-        lifecycle.add("tokens", { stop: () => store.close() });
-        const guard = createPortAccess("processor", config.server, { store, logger });
-        const status = async () => ({
-          version: context.version,
-          processor: shownStatus(await role.status(), config.server),
-        });
-        const server = lifecycle.add(
-          "server",
-          await serveProcessor({ listen: config.server.listen, guard, tls }, role, status, logger),
-        );
-        logger.info({ address: server.url }, "processing");
-        const why = await Promise.race([untilAsked(), failed]);
-        logger.info({ why }, "stopping");
-        if (why === "failed") throw new CommandError("rows cannot be stored, and the processor stopped; see the log");
-      } finally {
-        await lifecycle.stop();
-        // Everything is stored or is delivered again. A group that could not be left in time must not keep the process alive.
-        setTimeout(() => process.exit(), EXIT_MILLIS).unref();
-      }
-    });
+    .action(async (options: ProcessOptions) => (await import("./actions/process.ts")).runProcess(options, context));
 }

@@ -13,8 +13,8 @@ import { readable } from "./table.ts";
 type AddCommand = (program: Command, context: CommandContext) => void;
 
 /**
- * The verbs in the order of the help. A verb's file is loaded only for this verb: the other imports would make every start, and every
- * restart, a second longer.
+ * The verbs in the order of the help. A verb's file declares its arguments and options. It loads the file in `actions/`, with all that
+ * the verb needs, when the verb runs: a help or a mistake is answered without them.
  */
 const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])[] = [
   ["up", async () => (await import("./up.ts")).addUp],

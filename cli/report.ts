@@ -1,36 +1,8 @@
 import { Option, type Command } from "commander";
-import { readDimensions } from "../domain/charge/dimension.ts";
-import { LinesReplacedError } from "../reports/lines/fixed.ts";
-import { planLines } from "../reports/lines/portions.ts";
-import { LINE_FORMATS, lineBytes, type LineFormat } from "../reports/lines/line-bytes.ts";
-import { PdfError } from "../reports/format/pdf.ts";
-import { objectionTo, readFilters, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
-import { SUM_FORMATS, type SumFormat } from "../reports/report/formats.ts";
-import { TooManyGroupsError } from "../reports/report/groups.ts";
-import { readReport } from "../reports/report/read-report.ts";
-import { provisionalSentence } from "../reports/report/provisional.ts";
-import type { Report } from "../reports/report/report.ts";
-import { readSpan } from "../reports/question/span.ts";
-import { ledgerOf } from "../runtime/config/ledger.ts";
-import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
-import { keptPolicies } from "./kept-policies.ts";
-import { FOCUS, writeFocus } from "./report/focus.ts";
-import { openStore } from "./store.ts";
-import { writeOut } from "./write-out.ts";
-import { loadLedgerConfig } from "./ledger-config.ts";
-
-interface Options {
-  readonly kind: ReportKind;
-  readonly by: string;
-  readonly where: readonly string[];
-  readonly policy: readonly string[];
-  readonly lines?: true;
-  readonly check?: true;
-  readonly format?: string;
-  readonly out?: string;
-  readonly linkTo?: string;
-  readonly config?: string;
-}
+import { FOCUS_FORMATS, LINE_FORMATS, SUM_FORMATS } from "../reports/format/names.ts";
+import { REPORT_KINDS } from "../reports/question/question.ts";
+import type { ReportOptions } from "./actions/report.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger report`: the sums of a time, grouped by any dimensions, under one kept policy or several side by side. */
 export function addReport(program: Command, context: CommandContext): void {
@@ -51,63 +23,13 @@ export function addReport(program: Command, context: CommandContext): void {
       new Option(
         "--format <format>",
         "table, json, ndjson, csv, parquet, html or pdf; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
-      ).choices([...new Set([...Object.keys(SUM_FORMATS), ...LINE_FORMATS, ...Object.keys(FOCUS)])]),
+      ).choices([...new Set([...SUM_FORMATS, ...LINE_FORMATS, ...Object.keys(FOCUS_FORMATS)])]),
     )
     .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
     .option("--link-to <server>", "with html and pdf: the server for links to explanations, https://gpu-ledger.example")
     .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")
-    .action(async (name: string, options: Options) => {
-      const { span } = orWrongUse("span", readSpan(name, Date.now()));
-      const { by } = orWrongUse("--by", readDimensions(options.by));
-      const { where } = orWrongUse("--where", readFilters(options.where));
-      const objection = objectionTo({ kind: options.kind, span });
-      if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
-      const ofSums = [...Object.keys(SUM_FORMATS), ...Object.keys(FOCUS)];
-      const formats: readonly string[] = options.lines === true ? LINE_FORMATS : ofSums;
-      const format = options.format ?? formats[0]!;
-      if (!formats.includes(format))
-        throw new CommandError(
-          `--format ${format}: ${options.lines === true ? "lines are" : "sums are"} exported as ${formats.join(", ")}`,
-          2,
-        );
-      const focus = FOCUS[format];
-      if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
-      const { config } = loadLedgerConfig(options.config, context.env);
-      const ledger = ledgerOf(config);
-      const [first, ...others] = keptPolicies(ledger, options.policy);
-      const question = { policy: first, kind: options.kind, span, by, where };
-      const store = await openStore(config);
-      try {
-        if (focus !== undefined) {
-          if (others.length > 0) throw new CommandError(`--format ${format} exports only one policy`, 2);
-          const setting = { ...config.focus, policy: first, currency: ledger.book.currency };
-          await writeFocus(context, store, question, setting, { ...options, format: focus });
-          return;
-        }
-        if (options.lines === true) {
-          if (others.length > 0) throw new CommandError("--lines exports only one policy", 2);
-          const plan = await planLines(store, question);
-          await writeOut(context, options.out, lineBytes(store, plan, format as LineFormat));
-          return;
-        }
-        const ask = (policy: string): Promise<Report> =>
-          readReport(store, { ...question, policy }, ledger.book.currency);
-        const reports: [Report, ...Report[]] = [await ask(first)];
-        for (const policy of others) reports.push(await ask(policy));
-        const { version, env } = context;
-        const making = { store, version, madeAt: Date.now(), server: options.linkTo, env };
-        const bytes = await SUM_FORMATS[format as SumFormat](reports, making);
-        await writeOut(context, options.out, bytes);
-        const asked = ledger.policies.filter(({ name }) => reports.some(({ policy }) => policy === name));
-        const provisional = provisionalSentence(asked);
-        if (provisional !== undefined) context.stderr.write(`${provisional}\n`);
-      } catch (error) {
-        if (error instanceof TooManyGroupsError || error instanceof LinesReplacedError || error instanceof PdfError)
-          throw new CommandError(error.message);
-        throw error;
-      } finally {
-        await store.close();
-      }
-    });
+    .action(async (name: string, options: ReportOptions) =>
+      (await import("./actions/report.ts")).runReport(name, options, context),
+    );
 }

@@ -1,21 +1,8 @@
 import { Option, type Command } from "commander";
-import { describeProblem } from "../runtime/config/file-problem.ts";
-import { DEFAULT_DIMENSIONS, readDimensions } from "../domain/charge/dimension.ts";
-import { nameOfObject } from "../collectors/kubernetes/projection/kube-object.ts";
-import { differences } from "../scenarios/expectation.ts";
-import { readWithin } from "../scenarios/files.ts";
-import { objectFacts } from "../scenarios/play/object-facts.ts";
-import { unplayable } from "../scenarios/play/unplayable.ts";
-import { BILL_FORMATS, printBills } from "../scenarios/print.ts";
-import { readScenario, ScenarioError } from "../scenarios/read.ts";
-import type { Scenario } from "../scenarios/schema.ts";
-import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
-import { withScenarioRunner } from "./scenario/run.ts";
-
-interface Options {
-  readonly by: string;
-  readonly format: (typeof BILL_FORMATS)[number];
-}
+import { DEFAULT_DIMENSIONS } from "../domain/charge/dimension.ts";
+import { PRINT_FORMATS } from "../reports/format/names.ts";
+import type { ScenariosOptions } from "./actions/scenario.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger scenario FILE…`: the cost of described fleets, computed by the real pipeline in a temporary folder. */
 export function addScenario(program: Command, context: CommandContext): void {
@@ -26,69 +13,8 @@ export function addScenario(program: Command, context: CommandContext): void {
     )
     .argument("<file...>", "scenarios in YAML; see docs/scenarios.md")
     .option("--by <dimensions>", "the dimensions of the lines", DEFAULT_DIMENSIONS.join(","))
-    .addOption(new Option("--format <format>", "the format of the output").choices([...BILL_FORMATS]).default("table"))
-    .action(async (files: readonly string[], { format, ...options }: Options) => {
-      const { by } = orWrongUse("--by", readDimensions(options.by));
-      const isOneOfMany = files.length > 1;
-      if (isOneOfMany && format === "csv")
-        throw new CommandError("--format csv: a table can have only one scenario", 2);
-      // All files are read before the first is played, so that a mistake in the last one is found at once.
-      const scenarios = readAll(files);
-      const failures: string[] = [];
-      await withScenarioRunner(async (runner) => {
-        for (const { file, scenario } of scenarios) {
-          try {
-            const bills = await runner.play(scenario, (_, made) => Promise.resolve(made));
-            const heading = isOneOfMany ? { file } : {};
-            context.stdout.write(`${printBills(bills, { ...scenario, ...heading, by, format }).trimEnd()}\n`);
-            const wrong = differences(scenario, bills);
-            for (const line of [...remarksOf(scenario), ...wrong]) context.stderr.write(`${line}\n`);
-            if (wrong.length > 0)
-              failures.push(`${file}: ${wrong.length} expectation${wrong.length === 1 ? " does" : "s do"} not hold`);
-          } catch (error) {
-            if (!(error instanceof CommandError)) throw error;
-            failures.push(`${file}: ${error.message}`);
-          }
-        }
-      });
-      if (failures.length > 0) throw new CommandError(failures.join("\n"));
-    });
-}
-
-/** Returns the remarks about the objects in a scenario's files, one in each line. */
-function remarksOf({ files, period }: Scenario): readonly string[] {
-  if (files === undefined) return [];
-  return objectFacts(files, period.start).remarks.map(
-    ({ object, remark }) => `${nameOfObject(object)}: ${remark.text}`,
-  );
-}
-
-/** Reads all files. Fails with the errors of all of them. */
-function readAll(files: readonly string[]): readonly { readonly file: string; readonly scenario: Scenario }[] {
-  const scenarios: { file: string; scenario: Scenario }[] = [];
-  const problems: string[] = [];
-  for (const file of files) {
-    try {
-      scenarios.push({ file, scenario: scenarioOf(file) });
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      problems.push(error.message);
-    }
-  }
-  if (problems.length > 0) throw new CommandError(problems.join("\n"), 2);
-  return scenarios;
-}
-
-function scenarioOf(file: string): Scenario {
-  const read = readWithin(file);
-  if ("why" in read) throw new CommandError(`${file} ${read.why}`, 2);
-  try {
-    const scenario = readScenario(read.bytes.toString("utf8"), file);
-    const problems = unplayable(scenario);
-    if (problems.length === 0) return scenario;
-    throw new CommandError([`${file} cannot be played:`, ...problems.map(describeProblem)].join("\n"), 2);
-  } catch (error) {
-    if (error instanceof ScenarioError) throw new CommandError(error.message, 2);
-    throw error;
-  }
+    .addOption(new Option("--format <format>", "the format of the output").choices([...PRINT_FORMATS]).default("table"))
+    .action(async (files: readonly string[], options: ScenariosOptions) =>
+      (await import("./actions/scenario.ts")).runScenarios(files, options, context),
+    );
 }

@@ -1,17 +1,6 @@
 import type { Command } from "commander";
-import { Registry } from "prom-client";
-import { loadConfig } from "../runtime/config/load.ts";
-import { createLifecycle, untilAsked } from "../runtime/lifecycle/stopping.ts";
-import { connectStore, migrateStore, outsideStore } from "../runtime/store/connection.ts";
-import { createLogger } from "../runtime/telemetry/log.ts";
-import { startStatusServer } from "../runtime/telemetry/server.ts";
-import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
-import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
-import { CommandError, type CommandContext } from "./context.ts";
-import { startDeliveryWorker } from "../services/delivery-worker.ts";
-import { startPracticeMetrics } from "../services/practices.ts";
-import { openPortTls } from "../services/port-tls.ts";
-import { openReports } from "../services/reports.ts";
+import type { ServeOptions } from "./actions/serve.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger serve`: the API and the pages, from a store that processors fill. Any number of servers may run. */
 export function addServe(program: Command, context: CommandContext): void {
@@ -19,46 +8,5 @@ export function addServe(program: Command, context: CommandContext): void {
     .command("serve")
     .description("serve the API and the pages from a store that processors fill")
     .option("--config <file>", "the configuration")
-    .action(async (options: { config?: string }) => {
-      const { config } = loadConfig(options.config, context.env);
-      const address = outsideStore(config);
-      if (address === undefined)
-        throw new CommandError(
-          "store.kind is embedded: `gpu-ledger up` serves that store. A separate server needs store.kind: clickhouse",
-          2,
-        );
-      const logger = createLogger(config.log.level, { part: "server" });
-      const lifecycle = createLifecycle(logger);
-      const tls = await openPortTls("server", config.server);
-      try {
-        await migrateStore(address, config, logger);
-        const store = connectStore(address, config);
-        lifecycle.add("reader", { stop: () => store.close() });
-        const registry = new Registry();
-        registerProcessMetrics(registry);
-        lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));
-        const isDemo = config.server.demo;
-        const { guard, addRoutes } = await openReports(config, { store, version: context.version, isDemo, logger });
-        const views = {
-          status: () =>
-            Promise.resolve({ version: context.version, store: { url: address.url, kind: config.store.kind } }),
-          metrics: () => registry.metrics(),
-          notReady: () => [],
-          guard,
-          trustProxy: config.server.trustProxy,
-          tls: tls && { ...tls, registry },
-        };
-        const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
-        lifecycle.add(
-          "delivery worker",
-          startDeliveryWorker(config, { store, version: context.version, logger, registry }),
-        );
-        lifecycle.add("practices", startPracticeMetrics(config, { store, logger, registry, now: Date.now }));
-        logger.info({ address: server.url }, "serving");
-        const signal = await untilAsked();
-        logger.info({ signal }, "stopping");
-      } finally {
-        await lifecycle.stop();
-      }
-    });
+    .action(async (options: ServeOptions) => (await import("./actions/serve.ts")).runServe(options, context));
 }

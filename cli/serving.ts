@@ -1,46 +1,9 @@
 import { Option, type Command } from "commander";
-import { readServingDimensions } from "../domain/serving/dimension.ts";
-import { SPLIT_RULES, type SplitRule } from "../domain/serving/split-rule.ts";
-import { objectionTo, REPORT_KINDS, type ReportKind } from "../reports/question/question.ts";
-import { readSpan } from "../reports/question/span.ts";
-import { spanJson } from "../reports/report/json.ts";
-import { TooManyGroupsError } from "../reports/report/groups.ts";
-import { servingCsv, servingNdjson } from "../reports/serving/flat.ts";
-import { explainServing } from "../reports/serving/explain-serving.ts";
-import { servingExplanationText } from "../reports/serving/explain-text.ts";
-import { servingJson } from "../reports/serving/json.ts";
-import { readServingFilters } from "../reports/serving/question.ts";
-import { readServing, type ServingReport } from "../reports/serving/read-serving.ts";
-import { servingText } from "../reports/serving/table.ts";
-import { exportServices } from "../reports/focus/services.ts";
-import { ledgerOf } from "../runtime/config/ledger.ts";
-import { CommandError, orWrongUse, type CommandContext } from "./context.ts";
-import { keptPolicies } from "./kept-policies.ts";
-import { loadLedgerConfig } from "./ledger-config.ts";
-import { FOCUS, writeFocusFile } from "./report/focus.ts";
-import { openStore } from "./store.ts";
-import { readable } from "./table.ts";
-import { writeOut } from "./write-out.ts";
-
-interface Options {
-  readonly kind: ReportKind;
-  readonly by: string;
-  readonly where: readonly string[];
-  readonly policy?: string;
-  readonly rule?: SplitRule;
-  readonly format: string;
-  readonly explain?: true;
-  readonly check?: true;
-  readonly out?: string;
-  readonly config?: string;
-}
-
-const FORMATS: Readonly<Record<string, (report: ServingReport) => string>> = {
-  table: servingText,
-  json: (report: ServingReport) => `${JSON.stringify(servingJson(report), null, 2)}\n`,
-  ndjson: servingNdjson,
-  csv: servingCsv,
-};
+import { SPLIT_RULES } from "../domain/serving/split-rule.ts";
+import { FOCUS_FORMATS, SERVING_FORMATS } from "../reports/format/names.ts";
+import { REPORT_KINDS } from "../reports/question/question.ts";
+import type { ServingOptions } from "./actions/serving.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger serving`: the cost of inference by model, tenant, phase and other dimensions, and the cost of a million tokens. */
 export function addServing(program: Command, context: CommandContext): void {
@@ -63,56 +26,14 @@ export function addServing(program: Command, context: CommandContext): void {
     )
     .addOption(
       new Option("--format <format>", "the format")
-        .choices([...Object.keys(FORMATS), ...Object.keys(FOCUS)])
+        .choices([...SERVING_FORMATS, ...Object.keys(FOCUS_FORMATS)])
         .default("table"),
     )
     .option("--explain", "the hours with the highest cost, down to scrapes and GPUs, instead of rows (table or json)")
     .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
     .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")
-    .action(async (name: string, options: Options) => {
-      const { span } = orWrongUse("span", readSpan(name, Date.now()));
-      const { by } = orWrongUse("--by", readServingDimensions(options.by));
-      const { where } = orWrongUse("--where", readServingFilters(options.where));
-      const { kind, format } = options;
-      const objection = objectionTo({ kind, span });
-      if (objection !== undefined) throw new CommandError(`--kind: ${objection}`, 2);
-      if (options.explain === true && format !== "table" && format !== "json")
-        throw new CommandError(`--explain: printed as table or json, not as ${format}`, 2);
-      const focus = FOCUS[format];
-      if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
-      const { config } = loadLedgerConfig(options.config, context.env);
-      const ledger = ledgerOf(config);
-      const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
-      const rules = ledger.serving.rules.map(({ rule }) => rule);
-      const rule = options.rule ?? rules[0]!;
-      if (!rules.includes(rule))
-        throw new CommandError(`--rule ${rule}: must be a rule of serving.rules: ${rules.join(", ")}`, 2);
-      const store = await openStore(config);
-      try {
-        const question = { policy, rule, kind, span, where };
-        if (options.explain === true) {
-          const explanation = await explainServing(store, question, ledger.book.currency);
-          const text =
-            format === "json"
-              ? `${JSON.stringify({ ...explanation, span: spanJson(span) }, null, 2)}\n`
-              : servingExplanationText(explanation);
-          await writeOut(context, options.out, [readable(text)]);
-          return;
-        }
-        if (focus !== undefined) {
-          const setting = { ...config.focus, policy, currency: ledger.book.currency };
-          const way = { format: focus, isChecked: options.check === true };
-          await writeFocusFile(context, await exportServices(store, question, setting, way), options.out);
-          return;
-        }
-        const report = await readServing(store, { ...question, by }, ledger.book.currency);
-        await writeOut(context, options.out, [FORMATS[format]!(report)]);
-      } catch (error) {
-        if (error instanceof TooManyGroupsError) throw new CommandError(error.message);
-        throw error;
-      } finally {
-        await store.close();
-      }
-    });
+    .action(async (name: string, options: ServingOptions) =>
+      (await import("./actions/serving.ts")).runServing(name, options, context),
+    );
 }

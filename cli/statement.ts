@@ -1,21 +1,6 @@
 import { Option, type Command } from "commander";
-import { periodOf } from "../domain/period.ts";
-import { readStatements } from "../reports/read/statements.ts";
-import { statementsText } from "./closing/statement.ts";
-import { ledgerOf } from "../runtime/config/ledger.ts";
-import { periodOfArgument } from "./close.ts";
-import { CommandError, type CommandContext } from "./context.ts";
-import { keptPolicies } from "./kept-policies.ts";
-import { openStore } from "./store.ts";
-import { loadLedgerConfig } from "./ledger-config.ts";
-import { readable } from "./table.ts";
-
-interface Options {
-  readonly config?: string;
-  readonly team?: string;
-  readonly policy?: string;
-  readonly format: "text" | "json";
-}
+import type { StatementOptions } from "./actions/statement.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger statement`: the amount that each team pays for a month, open or closed. */
 export function addStatement(program: Command, context: CommandContext): void {
@@ -27,22 +12,7 @@ export function addStatement(program: Command, context: CommandContext): void {
     .option("--policy <name>", "a kept policy (default: the billing policy)")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
-    .action(async (name: string | undefined, { team, format, ...options }: Options) => {
-      const period = name === undefined ? periodOf(Date.now()) : periodOfArgument(name);
-      const { config } = loadLedgerConfig(options.config, context.env);
-      const ledger = ledgerOf(config);
-      const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
-      const store = await openStore(config);
-      try {
-        const where = team === undefined ? [] : [{ dimension: "team", values: [team] }];
-        const month = await readStatements(store, { period, policy, where }, ledger.book.currency);
-        if (team !== undefined && month.statements.length === 0)
-          throw new CommandError(`${team} has no charges in ${period.name}`);
-        context.stdout.write(
-          `${format === "json" ? JSON.stringify(month, null, 2) : readable(statementsText(month))}\n`,
-        );
-      } finally {
-        await store.close();
-      }
-    });
+    .action(async (name: string | undefined, options: StatementOptions) =>
+      (await import("./actions/statement.ts")).runStatement(name, options, context),
+    );
 }

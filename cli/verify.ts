@@ -1,14 +1,6 @@
 import { Option, type Command } from "commander";
-import { verifyClosings, type VerifiedPeriod } from "../processors/ledger/closing/verify.ts";
-import { periodOfArgument } from "./close.ts";
-import { CommandError, type CommandContext } from "./context.ts";
-import { openStore } from "./store.ts";
-import { loadLedgerConfig } from "./ledger-config.ts";
-
-interface Options {
-  readonly config?: string;
-  readonly format: "text" | "json";
-}
+import type { VerifyOptions } from "./actions/verify.ts";
+import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger verify`: checks from every stored row that closed periods are unchanged. */
 export function addVerify(program: Command, context: CommandContext): void {
@@ -18,33 +10,7 @@ export function addVerify(program: Command, context: CommandContext): void {
     .argument("[period]", "a month, such as 2026-03 (default: all closed months)")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
-    .action(async (name: string | undefined, options: Options) => {
-      const only = name === undefined ? undefined : periodOfArgument(name);
-      const { config } = loadLedgerConfig(options.config, context.env);
-      const store = await openStore(config);
-      try {
-        const periods = await verifyClosings(store, only);
-        if (name !== undefined && periods.length === 0) throw new CommandError(`${name} is not closed`);
-        context.stdout.write(
-          `${options.format === "json" ? JSON.stringify(periods, null, 2) : verifiedText(periods)}\n`,
-        );
-        const wrong = periods.filter(({ deviations }) => deviations.length > 0).map(({ period }) => period);
-        if (wrong.length > 0) throw new CommandError(`different from the closing: ${wrong.join(", ")}`);
-      } finally {
-        await store.close();
-      }
-    });
-}
-
-/** Returns closed periods in sentences, with all differences from the closing. */
-export function verifiedText(periods: readonly VerifiedPeriod[]): string {
-  if (periods.length === 0) return "no period is closed";
-  return periods
-    .map(({ period, closedBy, closedAt, posted, currency, statements, lines, hash, deviations }) => {
-      const what = `${period}, closed by ${closedBy} at ${closedAt}: ${posted} ${currency}, ${statements} statements, ${lines} lines`;
-      if (deviations.length === 0) return `${what}: as it was closed (${hash})`;
-      const each = deviations.map(({ what: name, closed, found }) => `  ${name}: ${found}, and was ${closed}`);
-      return [`${what}: not as it was closed`, ...each].join("\n");
-    })
-    .join("\n");
+    .action(async (name: string | undefined, options: VerifyOptions) =>
+      (await import("./actions/verify.ts")).runVerify(name, options, context),
+    );
 }

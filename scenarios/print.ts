@@ -3,18 +3,16 @@ import { siteKWh } from "./energy.ts";
 import type { Scenario } from "./schema.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "./bill.ts";
 import { formatCsv } from "../reports/format/csv.ts";
+import type { PrintFormat } from "../reports/format/names.ts";
 import { formatTable } from "../reports/format/table.ts";
 import { groupServed, type ServedLine } from "./served.ts";
-
-/** The formats in which bills are printed. */
-export const BILL_FORMATS = ["table", "json", "csv"] as const;
 
 /** How bills are printed. */
 export interface PrintOptions {
   readonly currency: string;
   /** The dimensions of a line, at least one. */
   readonly by: readonly string[];
-  readonly format: (typeof BILL_FORMATS)[number];
+  readonly format: PrintFormat;
   /** Of several scenarios the one whose bills these are: a heading of tables, a key of JSON, which then has one line. */
   readonly file?: string;
   /** Where it is given, kWh and grams of CO₂e are printed too. */

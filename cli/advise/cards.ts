@@ -7,10 +7,8 @@ import type { Advice } from "../../processors/ledger/advice/make-cards.ts";
 import { isDismissed, markJson, type Mark } from "../../reports/advice/marks.ts";
 import { decisionText, lessText, subjectText, whatIfText } from "../../reports/advice/text.ts";
 import { formatCsv } from "../../reports/format/csv.ts";
+import type { PrintFormat } from "../../reports/format/names.ts";
 import { formatTable } from "../../reports/format/table.ts";
-
-/** The formats in which cards are printed. */
-export const CARD_FORMATS = ["table", "json", "csv"] as const;
 
 /** Which cards are printed, and how. */
 export interface CardsAsked {
@@ -18,7 +16,7 @@ export interface CardsAsked {
   readonly kind?: string | undefined;
   /** The id of one card. */
   readonly card?: string | undefined;
-  readonly format: (typeof CARD_FORMATS)[number];
+  readonly format: PrintFormat;
   /** True for dismissed cards too. */
   readonly all: boolean;
   /** The newest decision about each card, by its id. */

@@ -3,11 +3,9 @@ import { HOUR_MILLIS } from "../../domain/time.ts";
 import type { AppliedChanges } from "../../processors/ledger/what-if/apply.ts";
 import { LEFT } from "../../processors/ledger/what-if/left.ts";
 import { formatCsv } from "../../reports/format/csv.ts";
+import type { PrintFormat } from "../../reports/format/names.ts";
 import { formatTable } from "../../reports/format/table.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "../../scenarios/bill.ts";
-
-/** The formats in which two bills are compared. */
-const COMPARISON_FORMATS = ["table", "json", "csv"] as const;
 
 /** The bill of a span, the bill that it would have been, and what the changes did. */
 export interface Compared {
@@ -23,7 +21,7 @@ export interface Compared {
 export interface ComparisonOptions {
   readonly by: readonly string[];
   readonly currency: string;
-  readonly format: (typeof COMPARISON_FORMATS)[number];
+  readonly format: PrintFormat;
 }
 
 /** States of GPUs that nobody holds. */

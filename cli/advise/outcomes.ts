@@ -4,14 +4,14 @@ import { OUTCOME_AMOUNTS, outcomeJson } from "../../reports/advice/outcome-json.
 import { formatCsv } from "../../reports/format/csv.ts";
 import { formatTable } from "../../reports/format/table.ts";
 import type { CameTrue } from "../../reports/read/came-true.ts";
-import type { CARD_FORMATS } from "./cards.ts";
+import type { PrintFormat } from "../../reports/format/names.ts";
 
 const HEADS = ["id", "kind", "team", "workload", "changed", "verdict", "days", "similar"];
 
 /** Returns what cards promised and what came, per hour, as text that ends with a line break. */
 export function printOutcomes(
   outcomes: readonly CameTrue[],
-  { currency, format }: { readonly currency: string; readonly format: (typeof CARD_FORMATS)[number] },
+  { currency, format }: { readonly currency: string; readonly format: PrintFormat },
 ): string {
   if (format === "json")
     return `${JSON.stringify(

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { generateToken, tokenHash } from "../../reports/access/token.ts";
-import type { CommandContext } from "../context.ts";
 
 const RANDOM_BYTES = 32;
 
@@ -19,17 +17,6 @@ export const SECRETS: Readonly<Record<string, () => string>> = {
   "metrics-token": randomText,
   [ADMIN_TOKEN]: generateToken,
 };
-
-/** Adds `gpu-ledger generate secrets`: random passwords and tokens of a stack, made once. */
-export function addGenerateSecrets(generate: Command, { stdout }: CommandContext): void {
-  generate
-    .command("secrets")
-    .description("create random passwords and tokens for a stack, one file each; existing files stay")
-    .requiredOption("--out <folder>", "the folder to write to")
-    .action(({ out }: { out: string }) => {
-      for (const path of makeSecrets(out)) stdout.write(`${path}\n`);
-    });
-}
 
 /**
  * Makes the missing secrets of a folder, 256 random bits each without a line feed, and the hash of its administrator's token. Returns the

@@ -8,9 +8,6 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { writeOut } from "../write-out.ts";
 
-/** The formats of FOCUS's rows, with the names of `--format`. Each row is a sum of lines. */
-export const FOCUS: Readonly<Record<string, FocusWay["format"]>> = { focus: "csv", "focus-parquet": "parquet" };
-
 /** The destination of a FOCUS file, and whether it must follow FOCUS's rules. */
 export interface FocusOptions {
   readonly format: FocusWay["format"];

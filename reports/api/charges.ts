@@ -5,8 +5,9 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { planLines } from "../lines/portions.ts";
 import { totalOf } from "../lines/fixed.ts";
-import { LINE_FORMATS, lineBytes, type LineFormat } from "../lines/line-bytes.ts";
+import { lineBytes } from "../lines/line-bytes.ts";
 import { documentHtml } from "../format/document.tsx";
+import { LINE_FORMATS, type LineFormat } from "../format/names.ts";
 import { pdfOf } from "../format/pdf.ts";
 import {
   hasTrend,
@@ -16,7 +17,7 @@ import {
   type ReportQuestion,
 } from "../question/question.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
-import { SUM_FORMATS } from "../report/formats.ts";
+import { SUM_WRITERS } from "../report/formats.ts";
 import { fixedSpan, reportJson } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { jsonBody, type Body } from "../server/answers.ts";
@@ -162,6 +163,6 @@ async function writtenAs(
   { version, now }: Pick<ApiContext, "version" | "now">,
 ): Promise<Body> {
   const making = { store, version, madeAt: now(), server: "", env: process.env };
-  const parts = SUM_FORMATS[format]([report], making);
+  const parts = SUM_WRITERS[format]([report], making);
   return { bytes: await buffer(Readable.from(parts)), type: MEDIA_TYPES[format] };
 }

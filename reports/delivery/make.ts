@@ -15,10 +15,11 @@ import type { FocusManifest } from "../focus/manifest.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 import { OF_RUNS, type FixedLines } from "../lines/fixed.ts";
 import { planLines } from "../lines/portions.ts";
-import { lineBytes, type LineFormat } from "../lines/line-bytes.ts";
+import { lineBytes } from "../lines/line-bytes.ts";
 import { sqlOf, type ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
-import { SUM_FORMATS, type Making, type Parts, type SumFormat } from "../report/formats.ts";
+import type { LineFormat, SumFormat } from "../format/names.ts";
+import { SUM_WRITERS, type Making, type Parts } from "../report/formats.ts";
 import { readReport } from "../report/read-report.ts";
 import { questionOf } from "./delivery.ts";
 import { readUnpriced } from "./ready.ts";
@@ -136,7 +137,7 @@ export async function makeFile(
 function sums(format: SumFormat): Exporter {
   return async ({ store, ledger, version, env }, { question, ...of }) => {
     const report = await readReport(store, question, ledger.book.currency);
-    const parts = await SUM_FORMATS[format]([report], { store, version, server: undefined, env, ...of });
+    const parts = await SUM_WRITERS[format]([report], { store, version, server: undefined, env, ...of });
     const { cost, gpuHours, unpricedGpuHours } = report.total;
     const unpriced = unpricedGpuHours === "0" ? [] : await readUnpriced(store, question);
     return { parts, figures: () => ({ cost, gpuHours, unpriced, runsHash: null, focus: null }) };

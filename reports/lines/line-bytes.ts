@@ -1,12 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
+import type { LineFormat } from "../format/names.ts";
 import { ARROW_SETTINGS, parquetOf } from "../format/parquet.ts";
 import { plainColumns, readPortions, TYPED_COLUMNS, type LinesFormat, type LinesPlan } from "./portions.ts";
-
-/** The formats of exported lines. */
-export const LINE_FORMATS = ["csv", "ndjson", "parquet"] as const;
-
-/** See {@link LINE_FORMATS}. */
-export type LineFormat = (typeof LINE_FORMATS)[number];
 
 /**
  * Returns the lines of a plan as a file, part by part. Only one portion is in memory at a time. Amounts are exact: digits in CSV, texts in

@@ -1,6 +1,7 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { documentHtml, type DocumentPart } from "../format/document.tsx";
+import type { SumFormat } from "../format/names.ts";
 import { pdfOf } from "../format/pdf.ts";
 import { hasTrend } from "../question/question.ts";
 import { readLargestCards } from "../read/advice.ts";
@@ -31,8 +32,8 @@ export interface Making {
   readonly adviceFor?: Viewer["teams"];
 }
 
-/** The formats of sums, with the names of `--format`. Each fails with a `StoreError`, `pdf` also with a `PdfError`. */
-export const SUM_FORMATS = {
+/** The writers of the formats of sums. Each fails with a `StoreError`, `pdf` also with a `PdfError`. */
+export const SUM_WRITERS = {
   table: (reports) => [reportsText(reports)],
   json: (reports) => [`${JSON.stringify({ reports: reports.map(reportJson) }, null, 2)}\n`],
   ndjson: (reports) => [reportsNdjson(reports)],
@@ -40,10 +41,7 @@ export const SUM_FORMATS = {
   parquet: (reports, { store }) => reportsParquet(store, reports),
   html: async (reports, making) => [await htmlOf(reports, making)],
   pdf: async (reports, making) => [await pdfOf(await htmlOf(reports, making), making.env)],
-} as const satisfies Readonly<Record<string, (reports: Reports, making: Making) => Parts | Promise<Parts>>>;
-
-/** See {@link SUM_FORMATS}. */
-export type SumFormat = keyof typeof SUM_FORMATS;
+} as const satisfies Readonly<Record<SumFormat, (reports: Reports, making: Making) => Parts | Promise<Parts>>>;
 
 /** The most cards in a document. */
 const CARDS_OF_DOCUMENT = 5;

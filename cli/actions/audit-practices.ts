@@ -1,11 +1,10 @@
-import { Option, type Command } from "commander";
 import { formatAmount } from "../../domain/exact/units.ts";
 import type { Finding } from "../../domain/practice/check.ts";
-import { CHECK_NAMES } from "../../domain/practice/checks.ts";
 import { whyAddress } from "../../domain/practice/page.ts";
 import { OPEN } from "../../reports/access/viewer.ts";
 import { findingJson } from "../../domain/practice/finding-json.ts";
 import { formatCsv, type CsvCell } from "../../reports/format/csv.ts";
+import type { PrintFormat } from "../../reports/format/names.ts";
 import { filteredFindings, readPracticeSpends, readPractices } from "../../reports/read/practices.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { CommandContext } from "../context.ts";
@@ -13,11 +12,12 @@ import { loadLedgerConfig } from "../ledger-config.ts";
 import { openStore } from "../store.ts";
 import { readable, renderTable } from "../table.ts";
 
-interface Options {
+/** The options of `gpu-ledger audit practices`. */
+export interface AuditPracticesOptions {
   readonly config?: string;
   readonly check?: string;
   readonly team?: string;
-  readonly format: "table" | "json" | "csv";
+  readonly format: PrintFormat;
 }
 
 interface View {
@@ -27,33 +27,27 @@ interface View {
   readonly findings: readonly Finding[];
 }
 
-/** Adds `gpu-ledger audit practices`: where the watched clusters do not follow a practice, and the money at stake. */
-export function addAuditPractices(audit: Command, context: CommandContext): void {
-  audit
-    .command("practices")
-    .description("check the practices of the watched clusters: findings with objects, money at stake and fixes")
-    .option("--config <file>", "the configuration")
-    .addOption(new Option("--check <name>", "only the findings of a check").choices(CHECK_NAMES))
-    .option("--team <name>", "only the findings of a team")
-    .addOption(new Option("--format <format>", "table, json or csv").choices(["table", "json", "csv"]).default("table"))
-    .action(async ({ config: path, check, team, format }: Options) => {
-      const { config } = loadLedgerConfig(path, context.env);
-      const { practices } = config;
-      const ledger = ledgerOf(config);
-      const store = await openStore(config);
-      try {
-        const of = { ledger, practices, viewer: OPEN, now: Date.now() };
-        const spends = await readPracticeSpends(store, ledger, OPEN, { now: of.now, days: practices.days });
-        const findings = filteredFindings(await readPractices(store, { ...of, spends }), { check, team });
-        const view = { at: of.now, days: practices.days, currency: ledger.book.currency, findings };
-        context.stdout.write(RENDERERS[format](view));
-      } finally {
-        await store.close();
-      }
-    });
+/** Prints the findings of the practices. */
+export async function runAuditPractices(
+  { config: path, check, team, format }: AuditPracticesOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { config } = loadLedgerConfig(path, context.env);
+  const { practices } = config;
+  const ledger = ledgerOf(config);
+  const store = await openStore(config);
+  try {
+    const of = { ledger, practices, viewer: OPEN, now: Date.now() };
+    const spends = await readPracticeSpends(store, ledger, OPEN, { now: of.now, days: practices.days });
+    const findings = filteredFindings(await readPractices(store, { ...of, spends }), { check, team });
+    const view = { at: of.now, days: practices.days, currency: ledger.book.currency, findings };
+    context.stdout.write(RENDERERS[format](view));
+  } finally {
+    await store.close();
+  }
 }
 
-const RENDERERS: Readonly<Record<Options["format"], (view: View) => string>> = {
+const RENDERERS: Readonly<Record<PrintFormat, (view: View) => string>> = {
   table: (view) => `${readable(tableText(view))}\n`,
   json: ({ at, findings, ...view }) =>
     `${JSON.stringify({ at: new Date(at).toISOString(), ...view, findings: findings.map(findingJson) }, null, 2)}\n`,

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
 import { alertFiles, type AlertFilesRequest, type AlertmanagerForm } from "../../alerts/files.ts";
 import { NotInObjectError } from "../../alerts/alertmanager/object.ts";
 import type { Contacts } from "../../alerts/alertmanager/contacts.ts";
@@ -11,9 +10,11 @@ import { ConfigError } from "../../runtime/config/config-error.ts";
 import { readOwnersFile } from "../../runtime/config/owners-file.ts";
 import type { FileProblem } from "../../runtime/config/file-problem.ts";
 import { CommandError, type CommandContext } from "../context.ts";
-import { alertOptionsOf, loadAlertConfig, type AlertConfig } from "./config.ts";
+import { alertOptionsOf, loadAlertConfig, type AlertConfig } from "../alerts/config.ts";
+import { writeFiles } from "../generate/write-files.ts";
 
-interface AlertFlags {
+/** The options of `gpu-ledger generate alerts`. */
+export interface GenerateAlertsOptions {
   readonly out: string;
   readonly config?: string;
   readonly only?: string;
@@ -24,61 +25,40 @@ interface AlertFlags {
   readonly alertmanager?: string;
 }
 
-/** Adds `gpu-ledger generate alerts|exporter-config`. Nothing is written unless everything can be. */
-export function addGenerateAlerts(
-  generate: Command,
-  { env }: CommandContext,
-  write: (out: string, files: readonly GeneratedFile[]) => void,
-): void {
-  generate
-    .command("alerts")
-    .description("write the rules of Prometheus and the routes of Alertmanager")
-    .requiredOption("--out <folder>", "the folder to write to")
-    .option(
-      "--config <file>",
-      "the configuration of the alerts, such as config/alerts.example.yaml (default: the default values)",
-    )
-    .option("--only <groups>", `groups of alerts, separated by commas: ${ALERT_GROUPS.join(", ")}`)
-    .option("--prefix <text>", "a prefix for the names of all alerts and groups")
-    .option("--rules <form>", "files of Prometheus, or objects (PrometheusRule) of its operator", "files")
-    .option("--namespace <name>", "the namespace of the objects")
-    .option(
-      "--label <name=value>",
-      "a label of the objects, such as release=kube-prometheus-stack; can be repeated",
-      collect,
-      [],
-    )
-    .option(
-      "--alertmanager <form>",
-      "the form of Alertmanager's configuration: fragment, full, or crd (AlertmanagerConfig)",
-    )
-    .action((flags: AlertFlags) => {
-      const { config, folder } = loadAlertConfig(flags.config, env);
-      checkTeams(config, folder, flags.config);
-      const options = {
-        ...alertOptionsOf(config),
-        ...(flags.prefix === undefined ? {} : { prefix: prefixOf(flags.prefix) }),
-        ...(flags.only === undefined ? {} : { only: groupsOf(flags.only) }),
-      };
-      write(
-        flags.out,
-        filesOf(() => alertFiles(options, contactsOf(config), requestOf(flags))),
-      );
-    });
-  generate
-    .command("exporter-config")
-    .description("write the configuration of dcgm-exporter that all alerts need: counters and values of charts")
-    .requiredOption("--out <folder>", "the folder to write to")
-    .option("--config <file>", "the configuration of the alerts (default: the default values)")
-    .option("--names <form>", "field names of DCGM: classic up to 4.6, dcgm-4.7 from 4.7 on", "classic")
-    .action(({ out, config, names }: { out: string; config?: string; names: string }) => {
-      if (names !== "classic" && names !== "dcgm-4.7") throw wrong("--names", names, "classic or dcgm-4.7");
-      write(out, exporterFiles(ruleGroups(alertOptionsOf(loadAlertConfig(config, env).config)), names));
-    });
+/** The options of `gpu-ledger generate exporter-config`. */
+export interface GenerateExporterConfigOptions {
+  readonly out: string;
+  readonly config?: string;
+  readonly names: string;
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
+/** Writes the rules and the routes. Nothing is written unless everything can be. */
+export function runGenerateAlerts(options: GenerateAlertsOptions, context: CommandContext): void {
+  const { config, folder } = loadAlertConfig(options.config, context.env);
+  checkTeams(config, folder, options.config);
+  const alertOptions = {
+    ...alertOptionsOf(config),
+    ...(options.prefix === undefined ? {} : { prefix: prefixOf(options.prefix) }),
+    ...(options.only === undefined ? {} : { only: groupsOf(options.only) }),
+  };
+  writeFiles(
+    options.out,
+    filesOf(() => alertFiles(alertOptions, contactsOf(config), requestOf(options))),
+    context,
+  );
+}
+
+/** Writes the configuration of dcgm-exporter that the alerts need. */
+export function runGenerateExporterConfig(
+  { out, config, names }: GenerateExporterConfigOptions,
+  context: CommandContext,
+): void {
+  if (names !== "classic" && names !== "dcgm-4.7") throw wrong("--names", names, "classic or dcgm-4.7");
+  writeFiles(
+    out,
+    exporterFiles(ruleGroups(alertOptionsOf(loadAlertConfig(config, context.env).config)), names),
+    context,
+  );
 }
 
 function wrong(flag: string, value: string, allowed: string): CommandError {
@@ -97,7 +77,7 @@ function groupsOf(text: string): readonly string[] {
   return groups;
 }
 
-function requestOf({ rules, namespace, label, alertmanager }: AlertFlags): AlertFilesRequest {
+function requestOf({ rules, namespace, label, alertmanager }: GenerateAlertsOptions): AlertFilesRequest {
   if (rules !== "files" && rules !== "objects") throw wrong("--rules", rules, "files or objects");
   const forms: readonly (AlertmanagerForm | undefined)[] = [undefined, "fragment", "full", "crd"];
   const form = forms.find((each) => each === alertmanager);

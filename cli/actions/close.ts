@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises";
+import type { InvoiceLine } from "../../domain/charge/invoice.ts";
+import { CloseError } from "../../processors/ledger/closing/close-error.ts";
+import { closePeriod, type CloseRequest } from "../../processors/ledger/closing/close.ts";
+import { readInvoice } from "../../runtime/config/invoice.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import { describeProblem } from "../../runtime/config/file-problem.ts";
+import { CommandError, type CommandContext } from "../context.ts";
+import { closeText } from "../closing/report.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
+import { periodOfArgument } from "../period.ts";
+import { openStore } from "../store.ts";
+import { loadLedgerConfig } from "../ledger-config.ts";
+import { whoRuns } from "../who.ts";
+import { readable } from "../table.ts";
+
+/** The options of `gpu-ledger close`. */
+export interface CloseOptions {
+  readonly config?: string;
+  readonly dryRun?: true;
+  readonly invoice?: string;
+  readonly by?: string;
+  readonly why?: string;
+  readonly format: "text" | "json";
+}
+
+/** Closes a billing period, or prints what a close would freeze. */
+export async function runClose(name: string, options: CloseOptions, context: CommandContext): Promise<void> {
+  const request = await requestOf(name, options);
+  const { config } = loadLedgerConfig(options.config, context.env);
+  const { rules, policies, priceBookHash } = rulesOfConfig(config);
+  const { closing } = ledgerOf(config);
+  const setting = { rules, policies, priceBookHash, closingDay: closing.day, accounts: closing.accounts };
+  const store = await openStore(config);
+  try {
+    const { closed: _, ...report } = await closePeriod(store, request, setting, Date.now());
+    context.stdout.write(
+      `${options.format === "json" ? JSON.stringify(report, null, 2) : readable(closeText(report))}\n`,
+    );
+  } catch (error) {
+    if (error instanceof CloseError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    await store.close();
+  }
+}
+
+async function requestOf(name: string, { dryRun, invoice, by, why }: CloseOptions): Promise<CloseRequest> {
+  const isDryRun = dryRun === true;
+  if (!isDryRun && (why ?? "").trim() === "")
+    throw new CommandError("--why is required: a close is final, and the audit trail has its reason", 2);
+  return {
+    period: periodOfArgument(name),
+    by: by ?? whoRuns(),
+    why: why ?? "",
+    invoice: invoice === undefined ? [] : await invoiceOf(invoice),
+    isDryRun,
+  };
+}
+
+async function invoiceOf(file: string): Promise<readonly InvoiceLine[]> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, 2);
+  }
+  const read = readInvoice(text, file.toLowerCase().endsWith(".csv") ? "csv" : "yaml");
+  if ("value" in read) return read.value;
+  throw new CommandError([`${file} is not a valid invoice:`, ...read.problems.map(describeProblem)].join("\n"), 2);
+}
