@@ -71,7 +71,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
             ? await readPart(context, asking, { ...question, by: ["chargeDay"] })
             : undefined;
           const report = await read();
-          const html = documentHtml([{ report, byDay }], { version, madeAt: now(), server: "" });
+          const html = await documentHtml([{ report, byDay }], { version, madeAt: now(), server: "" });
           const exported = exportOf(question, report);
           if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf, exported };
           return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS, exported };

@@ -6,6 +6,7 @@ import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
 import { subjectText } from "../advice/text.ts";
+import { loadCharts } from "../pages/charts/chart.tsx";
 import { DaysChart } from "../pages/charts/states.tsx";
 import { cardAddress } from "../pages/parts/cards.tsx";
 import { Figures } from "../pages/parts/figures.tsx";
@@ -38,7 +39,8 @@ export interface DocumentOf {
 }
 
 /** Returns reports of one span, one for each policy, as one HTML file that loads nothing and prints like a statement. */
-export function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], of: DocumentOf): string {
+export async function documentHtml(parts: readonly [DocumentPart, ...DocumentPart[]], of: DocumentOf): Promise<string> {
+  await loadCharts();
   const [{ report }] = parts;
   return fileHtml(
     titleOf(report),

@@ -24,6 +24,7 @@ import { addQuality } from "./quality.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
 import { withNotice } from "./parts/notice.ts";
+import { loadCharts } from "./charts/chart.tsx";
 import { pageHtml, type Shell } from "./parts/page.tsx";
 import { problemContent } from "./parts/problem.tsx";
 
@@ -107,6 +108,7 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
           try {
             const body = async (asking: Asking): Promise<Body> => {
               const { title, content } = await make(request, asking);
+              await loadCharts();
               const html = pageHtml(shellOf(request), title, content);
               kept.set(key, { html, madeAt: context.now() });
               return { bytes: Buffer.from(html), type: HTML };

@@ -58,5 +58,5 @@ async function htmlOf(reports: Reports, { store, version, madeAt, server, advice
   for (const report of others) parts.push(await part(report));
   const advice =
     adviceFor && (await readLargestCards(store, { teams: adviceFor, now: madeAt }, { limit: CARDS_OF_DOCUMENT }));
-  return documentHtml(parts, { version, madeAt, server, advice });
+  return await documentHtml(parts, { version, madeAt, server, advice });
 }

@@ -1,10 +1,13 @@
-import { BarChart, LineChart } from "echarts/charts";
-import { GridComponent } from "echarts/components";
-import { init, use, type EChartsCoreOption } from "echarts/core";
-import { SVGRenderer } from "echarts/renderers";
+import type { EChartsCoreOption, init } from "echarts/core";
 import type { VNode } from "preact";
 
-use([BarChart, LineChart, GridComponent, SVGRenderer]);
+/** Creates a chart, as soon as the library that draws charts is loaded. */
+let createChart: typeof init | undefined;
+
+/** Loads the library that draws charts. It has 590 modules, so a program without pages and documents does without them. */
+export async function loadCharts(): Promise<void> {
+  createChart ??= (await import("./echarts.ts")).init;
+}
 
 /**
  * The widths of a chart: one for screens and paper, and one for phones, on which texts would otherwise be too small. The page's style shows
@@ -22,14 +25,18 @@ export const AXIS = {
   splitLine: { lineStyle: { color: "var(--rule)" } },
 } as const;
 
-/** A chart that is drawn on the server, with a text that describes it. It contains no script and no style. */
+/**
+ * A chart that is drawn on the server, with a text that describes it. It contains no script and no style. It can be drawn only after
+ * {@link loadCharts}.
+ */
 export function Chart({ option, label, height = 220 }: ChartProps): VNode {
   const drawn = (["wide", "narrow"] as const).map((size) => svgOf(size, option, label, height));
   return <figure class="chart" dangerouslySetInnerHTML={{ __html: drawn.join("") }} />;
 }
 
 function svgOf(size: keyof typeof WIDTHS, option: EChartsCoreOption, label: string, height: number): string {
-  const chart = init(null, null, { renderer: "svg", ssr: true, width: WIDTHS[size], height });
+  if (createChart === undefined) throw new Error("a chart is drawn before loadCharts() has ended");
+  const chart = createChart(null, null, { renderer: "svg", ssr: true, width: WIDTHS[size], height });
   try {
     chart.setOption({ animation: false, ...option });
     return chart
