@@ -10,6 +10,7 @@ import { printBills } from "../../scenarios/print.ts";
 import { readScenario, ScenarioError } from "../../scenarios/read.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
+import { cacheFolder } from "../scenario/cache-folder.ts";
 import { withScenarioRunner } from "../scenario/run.ts";
 
 /** The options of `gpu-ledger scenario`. */
@@ -45,7 +46,7 @@ export async function runScenarios(
         failures.push(`${file}: ${error.message}`);
       }
     }
-  });
+  }, cacheFolder(context.env));
   if (failures.length > 0) throw new CommandError(failures.join("\n"));
 }
 

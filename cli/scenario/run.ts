@@ -18,8 +18,7 @@ import { createStoreClient, type StoreClient } from "../../runtime/store/client.
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import { emptyTables } from "../../runtime/store/empty-tables.ts";
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
-import { startEmbeddedStore } from "../../runtime/store/embedded/supervisor.ts";
-import { migrate } from "../../runtime/store/migrate.ts";
+import { startMigratedStore } from "../../runtime/store/embedded/migrated-store.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import type { PlayedMessage } from "../../scenarios/play/facts.ts";
 import { play } from "../../scenarios/play/play.ts";
@@ -48,14 +47,18 @@ export interface ScenarioRunner {
 
 /**
  * Lends a runner with an embedded store and embedded buses in a temporary folder. The folder is removed when `work` has ended. It is also
- * removed after a signal. Then the call fails with a {@link CommandError} that names the signal.
+ * removed after a signal. Then the call fails with a {@link CommandError} that names the signal. The store begins with a copy in `keptIn`,
+ * see `startMigratedStore`.
  */
-export async function withScenarioRunner<Made>(work: (runner: ScenarioRunner) => Promise<Made>): Promise<Made> {
+export async function withScenarioRunner<Made>(
+  work: (runner: ScenarioRunner) => Promise<Made>,
+  keptIn?: string,
+): Promise<Made> {
   const interruption = interruptionBySignals();
   const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-scenario-"));
   const lifecycle = createLifecycle(logger);
   lifecycle.add("folder", { stop: () => rm(folder, { recursive: true, force: true }) });
-  const starting = startStore(folder, lifecycle);
+  const starting = startStore(folder, keptIn, lifecycle);
   try {
     const working = starting.then((store) =>
       work(createRunner({ folder, store, lifecycle, signal: interruption.signal })),
@@ -87,18 +90,18 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
 }
 
-async function startStore(folder: string, lifecycle: Lifecycle): Promise<StoreClient> {
-  const embedded = await startEmbeddedStore({
+async function startStore(folder: string, keptIn: string | undefined, lifecycle: Lifecycle): Promise<StoreClient> {
+  const embedded = await startMigratedStore({
     folder: join(folder, "store"),
     program: [process.execPath, STORE_PROGRAM],
     logger,
+    database: DATABASE,
+    migrations: MIGRATIONS_FOLDER,
+    retentionDays: { raw: 0, fiveMinutes: 0 },
+    keptIn,
   });
   lifecycle.add("store", embedded);
-  const connect = (database: string): StoreClient =>
-    createStoreClient({ url: embedded.url, ...embedded.user, database });
-  const retentionDays = { raw: 0, fiveMinutes: 0 };
-  await migrate({ connect, database: DATABASE, folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
-  const store = connect(DATABASE);
+  const store = createStoreClient({ url: embedded.url, ...embedded.user, database: DATABASE });
   lifecycle.add("client", { stop: () => store.close() });
   return store;
 }

@@ -29,6 +29,19 @@ describe("the command scenario", () => {
     });
   });
 
+  it("keeps a copy of its migrated store in the folder of caches, and prints the same bill with and without a copy", async () => {
+    const file = folder.write("fleet.yaml", text);
+    const bills: string[] = [];
+    for (const caches of ["caches", "caches", "fleet.yaml"]) {
+      const env = { XDG_CACHE_HOME: join(folder.path, caches) };
+      const { code, stdout, stderr } = await folder.start(["scenario", file], { env }).ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      bills.push(stdout);
+      expect(readdirSync(join(folder.path, "caches", "gpu-ledger"))).toHaveLength(1);
+    }
+    expect(new Set(bills).size).toBe(1);
+  });
+
   it("prints the bill of the README", async () => {
     const shown = /^\$ gpu-ledger (?<command>scenario .*)\n(?<bill>[^`]*)```/m.exec(
       readFileSync("README.md", "utf8"),

@@ -5,6 +5,7 @@
  * bodies at the first empty line, its parameters wait in one chain for the whole process, and its `close` waits for the slowest query of
  * all connections.
  */
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -50,6 +51,12 @@ const neededFunctions = [
   "QueryAsyncConnection",
   "DurableClassifyAsync",
 ] as const;
+
+/** Returns the version of the installed chDB, without loading the engine. */
+export function chdbVersion(): string {
+  const file = createRequire(import.meta.url).resolve("chdb/package.json");
+  return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
+}
 
 /** Loads the addon of this platform. Throws with the missing functions if the installed chDB has another interface. */
 export function loadChdbAddon(): ChdbAddon {
