@@ -117,7 +117,9 @@ async function answerStatement(
   authenticate(parts.user, readClaimedUser(url, message.headers));
   const asked = readStatementRequest(message.method ?? "GET", url, message.headers);
   const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
   const { request, statement } = await readBody(message, asked, {
     ...parts.bodyLimits,
     folder: parts.incomingFolder,
@@ -151,7 +153,8 @@ async function send(response: ServerResponse, result: Answer, acceptsGzip: boole
     await pipeline(slices(result.bytes), createGzip({ level: constants.Z_BEST_SPEED }), response);
   } else {
     response.setHeader("Content-Length", result.bytes.length);
-    await pipeline(slices(result.bytes), response);
+    if (result.bytes.length <= sliceBytes) response.end(result.bytes);
+    else await pipeline(slices(result.bytes), response);
   }
 }
 
