@@ -16,6 +16,8 @@ import { startExporterDouble, type ExporterDouble } from "./exporter-double.ts";
 import { freePort } from "./ports.ts";
 import { startPrometheusOn, type PrometheusServer } from "./prometheus-server.ts";
 
+/** Prometheus' metric of the newest sample that a receiver has acknowledged. */
+const ACKNOWLEDGED = "prometheus_remote_storage_queue_highest_sent_timestamp_seconds\\{[^}]*\\}";
 const TOKEN = "the token of Prometheus";
 const INTERVAL_MILLIS = 1_000;
 const GPUS = 4;
@@ -72,6 +74,10 @@ export interface RemoteWriteTrial {
   /** Kills a part with SIGKILL. */
   kill(part: "collector" | "Prometheus"): Promise<void>;
   ups(): Promise<Ups>;
+  /** The time of the newest sample that the collector has acknowledged, in milliseconds since the epoch. */
+  acknowledgedMillis(): Promise<number>;
+  /** The scrapes that the collector has sent to its bus since it started. */
+  sent(): Promise<number>;
   /** Ends Prometheus, which sends the rest before it ends. */
   stopPrometheus(): Promise<void>;
   /** Ends the collector, and returns the scrapes on its bus. */
@@ -137,6 +143,10 @@ export async function startRemoteWriteTrial(): Promise<RemoteWriteTrial> {
         ]),
       );
     },
+    async acknowledgedMillis() {
+      return 1_000 * (await metricOf(prometheus!.url, ACKNOWLEDGED));
+    },
+    sent: () => metricOf(address, 'gpu_ledger_remote_write_scrapes_total\\{outcome="sent"\\}'),
     async end() {
       await command.end("SIGTERM");
       return readBus(join(folder.path, "data", "bus"));
@@ -147,6 +157,12 @@ export async function startRemoteWriteTrial(): Promise<RemoteWriteTrial> {
       await folder.dispose();
     },
   };
+}
+
+/** Returns the value of a metric on a program's own page; 0 where the page does not have it yet. `series` is a regular expression. */
+async function metricOf(url: string, series: string): Promise<number> {
+  const page = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${series} (\\S+)`, "m").exec(page)?.[1] ?? 0);
 }
 
 function prometheusOf(exporters: readonly ExporterDouble[], port: number): object {
