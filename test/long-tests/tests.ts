@@ -21,7 +21,7 @@ export function readTable(): CoverageTable {
   return JSON.parse(readFileSync("test/long-tests/table.json", "utf8")) as CoverageTable;
 }
 
-/** Returns the quick tests that make a tenth of their rounds in the quick run, and all of them in the long one. */
+/** Returns the quick tests that make a twentieth of their rounds in the quick run, and all of them in the long one. */
 export function testsWithRounds(): readonly string[] {
   return ["test/unit", "test/integration"]
     .flatMap(testsIn)
