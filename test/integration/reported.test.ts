@@ -13,7 +13,7 @@ import { factsOf } from "../../snapshot/facts.ts";
 import { recordsOf } from "../../snapshot/records.ts";
 import { samplesOf } from "../../snapshot/samples.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { playAs } from "../support/play-ledger.ts";
+import { playTogether, type Played } from "../support/play-ledger.ts";
 import { seenAt } from "../support/snapshot/seen-scenario.ts";
 
 const FOLDER = "test/scenarios/reported";
@@ -64,17 +64,19 @@ function seenUsage(cluster: string, scenario: Scenario): readonly UsageHour[] {
 
 describe("clusters that users have reported", () => {
   let store: StoreClient;
+  let played: ReadonlyMap<string, Played>;
   beforeAll(async () => {
     store = await createTestDatabase("reported");
+    played = await playTogether(store, Object.fromEntries(scenarios.map(({ file, scenario }) => [file, scenario])));
   });
   afterAll(async () => {
     await store.close();
   });
 
-  it.concurrent.each(scenarios.map(({ scenario, file }) => [scenario.title, file, scenario] as const))(
+  it.each(scenarios.map(({ scenario, file }) => [scenario.title, file, scenario] as const))(
     "have the written bill, and a snapshot has the ledger's GPUs and holders: %s (%s)",
-    async (_, file, scenario) => {
-      const { usage, bills, breaches } = await playAs(store, file, scenario);
+    (_, file, scenario) => {
+      const { usage, bills, breaches } = played.get(file)!;
       expect(Object.keys(scenario.expect).length).toBeGreaterThan(0);
       expect(differences(scenario, bills)).toEqual([]);
       expect(breaches).toEqual([]);

@@ -4,21 +4,25 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { playAs } from "../support/play-ledger.ts";
+import { playTogether, type Played } from "../support/play-ledger.ts";
 
 const FOLDER = "test/scenarios/serving";
+const scenarios = Object.fromEntries(
+  readdirSync(FOLDER).map((file) => [file, readScenario(readFileSync(`${FOLDER}/${file}`, "utf8"), file)]),
+);
 
 describe("the cost of serving in scenarios worked by hand", () => {
   let store: StoreClient;
+  let played: ReadonlyMap<string, Played>;
   beforeAll(async () => {
     store = await createTestDatabase("serving_scenarios");
+    played = await playTogether(store, scenarios, { chargedTwice: 1 });
   });
   afterAll(() => store.close());
 
-  test.concurrent.each(readdirSync(FOLDER))("%s", async (file) => {
-    const scenario = readScenario(readFileSync(`${FOLDER}/${file}`, "utf8"), file);
-    const { bills, breaches } = await playAs(store, file, scenario, { chargedTwice: 1 });
+  test.each(Object.keys(scenarios))("%s", (file) => {
+    const { bills, breaches } = played.get(file)!;
     expect(breaches).toEqual([]);
-    expect(differences(scenario, bills)).toEqual([]);
+    expect(differences(scenarios[file]!, bills)).toEqual([]);
   });
 });

@@ -86,7 +86,13 @@ describe.each(files)("the training runs of $file", ({ file, scenario: written, e
     env: {},
   });
 
-  const reports = async (policy: string): Promise<readonly ChargedRun[]> => {
+  const read = new Map<string, Promise<readonly ChargedRun[]>>();
+  const reports = (policy: string): Promise<readonly ChargedRun[]> => {
+    const found = read.get(policy) ?? readReports(policy);
+    read.set(policy, found);
+    return found;
+  };
+  const readReports = async (policy: string): Promise<readonly ChargedRun[]> => {
     const { start, end } = scenario.period;
     const { training } = config;
     const runs = await readRuns(store, runRulesOf(training), { from: start, until: end });

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
+import type { BookedServingLine } from "../../runtime/store/schema/serving.ts";
 import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import type { Breach } from "../../processors/ledger/charge/invariant.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
@@ -8,7 +11,7 @@ import { chargeAgain, computeLedger } from "../../processors/ledger/hours/comput
 import { ABSENT_AFTER_MILLIS, ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
 import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";
-import { slicesOf } from "../../runtime/in-turns.ts";
+import { inTurns, slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupLines, type Bill } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";
@@ -21,6 +24,14 @@ import { createPut, MESSAGES_PER_INSERT, messagesOf, type PlacedMessage } from "
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const FOLDER = "test/scenarios";
+/** The number of clusters that are charged at the same time. */
+const CLUSTERS_AT_ONCE = 4;
+
+/** A time in milliseconds since the epoch. */
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
 
 /** A scenario's file, and whether it names clusters, so that it cannot be played under another cluster's name. */
 export interface ScenarioFile {
@@ -62,33 +73,78 @@ export function playAs(
   scenario: Scenario,
   options: PlayOptions = {},
 ): Promise<Played> {
-  const { nodes, files } = scenario;
-  const renamed = { ...scenario, nodes: nodes.map((node) => ({ ...node, cluster })) };
-  return playScenario(store, files === undefined ? renamed : { ...renamed, files: { ...files, cluster } }, options);
+  return playScenario(store, inCluster(scenario, cluster), options);
+}
+
+/** Plays scenarios like {@link playAs}, each in the cluster of its name. Their messages are stored together, and their rows are read together. */
+export async function playTogether(
+  store: StoreClient,
+  scenarios: Readonly<Record<string, Scenario>>,
+  options: PlayOptions = {},
+): Promise<ReadonlyMap<string, Played>> {
+  const all = Object.entries(scenarios).map(([cluster, scenario]) => ({
+    cluster,
+    scenario: inCluster(scenario, cluster),
+  }));
+  const put = createPut(store);
+  for (const messages of inOrder(all.flatMap(({ scenario }) => messagesOf(scenario))).first) await put(messages);
+  const charged = all.map(({ scenario, ...of }) => ({
+    ...of,
+    scenario,
+    charging: chargingOf(store, scenario, options),
+  }));
+  await inTurns(charged, CLUSTERS_AT_ONCE, ({ charging }) => charging.chargeAll());
+  const readBill = createBillReader(store);
+  const played = new Map<string, Played>();
+  for (const { cluster, scenario, charging } of charged)
+    played.set(cluster, { ...(await readPlayed(store, scenario, readBill)), breaches: charging.breaches });
+  return played;
 }
 
 /**
  * Stores the messages that the collectors would have sent, meters and charges hour by hour, repeats that when late messages have come, and reads the
  * published rows.
  */
-export async function playScenario(
+export async function playScenario(store: StoreClient, scenario: Scenario, options: PlayOptions = {}): Promise<Played> {
+  const { deliver = inOrder } = options;
+  const charging = chargingOf(store, scenario, options);
+  const put = createPut(store);
+  const { first, late } = deliver(messagesOf(scenario));
+  for (const portions of late.length > 0 ? [first, late] : [first]) {
+    for (const messages of portions) await put(messages);
+    await charging.chargeAll();
+  }
+  return { ...(await readPlayed(store, scenario, createBillReader(store))), breaches: charging.breaches };
+}
+
+function inCluster(scenario: Scenario, cluster: string): Scenario {
+  const { nodes, files } = scenario;
+  const renamed = { ...scenario, nodes: nodes.map((node) => ({ ...node, cluster })) };
+  return files === undefined ? renamed : { ...renamed, files: { ...files, cluster } };
+}
+
+/** The charging of a scenario. */
+interface Charging {
+  readonly breaches: readonly Breach[];
+  /** Meters and charges all hours. */
+  chargeAll(): Promise<void>;
+}
+
+function chargingOf(
   store: StoreClient,
   scenario: Scenario,
-  { deliver = inOrder, absentAfterMillis = ABSENT_AFTER_MILLIS, chargedTwice = 0 }: PlayOptions = {},
-): Promise<Played> {
-  const rules = rulesOf(scenario);
-  const ledger = ledgerRules(rules, "", "", absentAfterMillis);
+  { absentAfterMillis = ABSENT_AFTER_MILLIS, chargedTwice = 0 }: PlayOptions,
+): Charging {
+  const ledger = ledgerRules(rulesOf(scenario), "", "", absentAfterMillis);
   const weights = createFrozenWeights(store);
-  const { start, end } = scenario.period;
-  const span = { from: hourOf(start), until: end };
-  const clusters = new Set(clustersOf(scenario));
+  const { from, until: end } = spanOf(scenario);
   const breaches: Breach[] = [];
   let turn = 0;
   let twice = 0;
 
-  async function compute(cluster: string): Promise<void> {
+  async function chargeCluster(cluster: string): Promise<void> {
     const hours: number[] = [];
-    for (let hour = span.from; hour < end; hour += HOUR_MILLIS) hours.push(hour);
+    for (let hour = from; hour < end; hour += HOUR_MILLIS) hours.push(hour);
     for (let windowStart = hours.shift(); windowStart !== undefined; windowStart = hours.shift()) {
       const window = { cluster, windowStart };
       const asked = { generation: (turn += 1), facts: new Map(), now: end, closed: NOTHING_CLOSED, weights };
@@ -111,22 +167,51 @@ export async function playScenario(
     }
   }
 
-  const put = createPut(store);
-  const { first, late } = deliver(messagesOf(scenario));
-  for (const portions of late.length > 0 ? [first, late] : [first]) {
-    for (const messages of portions) await put(messages);
-    for (const cluster of clusters) await compute(cluster);
-  }
+  return {
+    breaches,
+    async chargeAll() {
+      for (const cluster of new Set(clustersOf(scenario))) await chargeCluster(cluster);
+    },
+  };
+}
+
+function spanOf({ period: { start, end } }: Scenario): Span {
+  return { from: hourOf(start), until: end };
+}
+
+type BillReader = (
+  policy: Policy,
+  span: Span,
+) => Promise<readonly [charges: readonly BookedCharge[], served: readonly BookedServingLine[]]>;
+
+/** Creates a function that reads the lines of all clusters under a policy, once for equal questions. */
+function createBillReader(store: StoreClient): BillReader {
+  const read = new Map<string, ReturnType<BillReader>>();
+  return (policy, span) => {
+    const question = JSON.stringify([policy.name, policy.spread, span]);
+    const lines =
+      read.get(question) ?? Promise.all([readCharges(store, policy, span), readServingLines(store, policy.name, span)]);
+    read.set(question, lines);
+    return lines;
+  };
+}
+
+async function readPlayed(
+  store: StoreClient,
+  scenario: Scenario,
+  readBill: BillReader,
+): Promise<Pick<Played, "usage" | "bills">> {
+  const clusters = new Set(clustersOf(scenario));
+  const span = spanOf(scenario);
   const usage: UsageHour[] = [];
   for (const cluster of clusters) for await (const rows of readUsage(store, cluster, span)) usage.push(...rows);
   const bills = new Map<string, Bill>();
-  for (const policy of rules.policies) {
-    const charges = await readCharges(store, policy, span);
-    const served = await readServingLines(store, policy.name, span);
+  for (const policy of rulesOf(scenario).policies) {
+    const [charges, served] = await readBill(policy, span);
     const isOwn = ({ cluster }: { readonly cluster: string }): boolean => clusters.has(cluster);
     bills.set(policy.name, billOf(charges.filter(isOwn), served.filter(isOwn)));
   }
-  return { usage, bills, breaches };
+  return { usage, bills };
 }
 
 function inOrder(messages: readonly PlacedMessage[]): Delivery {
