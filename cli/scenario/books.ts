@@ -102,12 +102,13 @@ function windowsOf(scenario: Scenario, now: number): readonly { cluster: string;
 /** Returns the bills of a scenario, month by month. Costs that a policy spreads over a period are spread over each month. */
 async function billsOf(store: StoreClient, scenario: Scenario): Promise<ReadonlyMap<string, Bill>> {
   const { start, end } = scenario.period;
+  const hours = { from: hourOf(start), until: end };
   const bills = new Map<string, Bill>();
   for (const policy of rulesOf(scenario).policies) {
     const charges: BookedCharge[] = [];
     for (let month = periodOf(start); month.from < end; month = periodOf(month.until))
       for (const charge of await readCharges(store, policy, month)) charges.push(charge);
-    const served = await readServingLines(store, policy.name, { from: hourOf(start), until: end });
+    const served = scenario.engines.length === 0 ? [] : await readServingLines(store, policy.name, hours);
     bills.set(policy.name, billOf(charges, served));
   }
   return bills;

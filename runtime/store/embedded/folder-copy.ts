@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -30,8 +31,12 @@ export function packFolder(folder: string, file: string, without: ReadonlySet<st
   collect(folder, folder, without, content);
   const text = JSON.stringify(content);
   const unfinished = `${file}.${randomUUID()}`;
-  writeFileSync(unfinished, `${digestOf(text)}\n${text}`, { mode: 0o600 });
-  renameSync(unfinished, file);
+  try {
+    writeFileSync(unfinished, `${digestOf(text)}\n${text}`, { mode: 0o600 });
+    renameSync(unfinished, file);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
 
 function collect(folder: string, root: string, without: ReadonlySet<string>, content: FolderContent): void {
