@@ -178,7 +178,7 @@ describe("the API", () => {
     expect(rows.reduce((total, row) => total + Number(row[place]), 0)).toBe(18);
     const trail = (): Promise<readonly { what: string; subject: string; details: string }[]> =>
       store.query("SELECT what, subject, details FROM audit WHERE who = 'finance' ORDER BY subject, at, what DESC");
-    await vi.waitUntil(async () => (await trail()).length === 5, { interval: 50 });
+    await vi.waitUntil(async () => (await trail()).length === 5, { timeout: 90_000, interval: 50 });
     const exports = (await trail()).map(({ details, ...entry }) => ({ ...entry, ...(JSON.parse(details) as object) }));
     const question = "span=2026-03&kind=showback&policy=default";
     const address = "127.0.0.1";
@@ -235,7 +235,7 @@ describe("the API", () => {
         expect(answer.statusCode).toBe(200);
         return answer;
       },
-      { timeout: 5_000, interval: 100 },
+      { timeout: 90_000, interval: 100 },
     );
     const costs = [first, second].map((each) => read(chargesSchema, each).total.cost);
     expect(costs).toEqual([expect.not.stringMatching(/^5$/), "5"]);

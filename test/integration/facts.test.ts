@@ -165,7 +165,7 @@ describe("facts on the bus", () => {
     await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact())]);
     await bus.send(INVENTORY_TOPIC, [encodeInventory(inventoryFact({ cordonedSince: NOON - 1_000 }))]);
     await bus.send(CLUSTER_TOPIC, [encodeClusterFact(namespaceFact())]);
-    await vi.waitFor(() => expect(counts.stored).toBe(3), 10_000);
+    await vi.waitFor(() => expect(counts.stored).toBe(3), 90_000);
 
     const [pod] = await store.query<Record<string, unknown>>("SELECT * FROM workloads");
     expect(pod).toMatchObject({
@@ -204,7 +204,7 @@ describe("facts on the bus", () => {
       { key: '["test","pod-1"]', value: null, schemaVersion: 1 },
       encodeWorkload(workloadFact()),
     ]);
-    await vi.waitFor(() => expect(counts.stored).toBe(1), 10_000);
+    await vi.waitFor(() => expect(counts.stored).toBe(1), 90_000);
     expect(counts).toMatchObject({ deadLetters: ["not-a-fact"], dropped: ["tombstone"] });
     const [deadLetter] = await bus.read({ topic: DEAD_LETTER_TOPIC, partition: 0 }, 0, 10);
     expect(deadLetter?.headers).toMatchObject({
@@ -220,7 +220,7 @@ describe("facts on the bus", () => {
       end: { atMillis: NOON + 30_000, inferred: true },
     };
     await bus.send(WORKLOADS_TOPIC, [encodeWorkload(workloadFact()), encodeWorkload(workloadFact(gone))]);
-    await vi.waitFor(() => expect(counts.stored).toBe(2), 10_000);
+    await vi.waitFor(() => expect(counts.stored).toBe(2), 90_000);
     expect(await readIntervals()).toEqual([{ uid: "pod-1", phase: "Running", from: NOON, until: NOON + 30_000 }]);
   });
 });

@@ -98,7 +98,7 @@ describe("the exporters of a cluster", () => {
   it("are found as the pods of the usual charts and operators, with their nodes, and followed as they come and go", async () => {
     putExporter("one", { node: "gpu-a" });
     const found = discover();
-    await vi.waitFor(() => expect(found.targets).toHaveLength(1), 20_000);
+    await vi.waitFor(() => expect(found.targets).toHaveLength(1), 90_000);
     expect(found.targets[0]).toEqual({
       url: "http://10.0.0.7:9401/metrics",
       labels: { cluster: "prod", namespace: "monitoring", pod: "one" },
@@ -106,11 +106,11 @@ describe("the exporters of a cluster", () => {
     });
     putExporter("two", { phase: "Pending" });
     putExporter("three", { node: "gpu-c", labels: { app: "other", "app.kubernetes.io/name": "dcgm-exporter" } });
-    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.nodeName)).toEqual(["gpu-c", "gpu-a"]), 20_000);
+    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.nodeName)).toEqual(["gpu-c", "gpu-a"]), 90_000);
     putExporter("two", { node: "gpu-b" });
-    await vi.waitFor(() => expect(found.targets).toHaveLength(3), 20_000);
+    await vi.waitFor(() => expect(found.targets).toHaveLength(3), 90_000);
     server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "one", namespace: "monitoring" } });
-    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["three", "two"]), 20_000);
+    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["three", "two"]), 90_000);
   });
 
   it("have the monitors of HAMi on their nodes as companions; a monitor without an exporter is an exporter", async () => {
@@ -127,10 +127,10 @@ describe("the exporters of a cluster", () => {
           ["one", ["http://10.0.0.7:9401/metrics"]],
           ["monitor-b", undefined],
         ]),
-      20_000,
+      90_000,
     );
     server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "one", namespace: "monitoring" } });
-    await vi.waitFor(() => expect(shown().map(([name]) => name)).toEqual(["monitor-a", "monitor-b"]), 20_000);
+    await vi.waitFor(() => expect(shown().map(([name]) => name)).toEqual(["monitor-a", "monitor-b"]), 90_000);
   });
 
   it("are published when all selectors are known, so that a restart drops no target", async () => {
@@ -138,7 +138,7 @@ describe("the exporters of a cluster", () => {
     putExporter("two", { node: "gpu-b", labels: { app: "mine" } });
     server.troubles.fail({ status: 500 }, 1, ({ query }) => query["labelSelector"] === "app=mine");
     const found = discover([{ labels: "app=nvidia-dcgm-exporter" }, { labels: "app=mine" }]);
-    await vi.waitFor(() => expect(found.targets).toHaveLength(2), 20_000);
+    await vi.waitFor(() => expect(found.targets).toHaveLength(2), 90_000);
     expect(found.updates).toBe(1);
     expect(found.errors).toHaveLength(1);
   });
@@ -147,7 +147,7 @@ describe("the exporters of a cluster", () => {
     putExporter("one", { node: "gpu-a" });
     putExporter("hostile", { node: "gpu-a", namespace: "tenant" });
     const found = discover();
-    await vi.waitFor(() => expect(found.targets).toHaveLength(1), 20_000);
+    await vi.waitFor(() => expect(found.targets).toHaveLength(1), 90_000);
     expect(found.targets[0]!.pod?.name).toBe("one");
     expect(found.refused).toEqual([
       {
@@ -158,7 +158,7 @@ describe("the exporters of a cluster", () => {
       },
     ]);
     server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "hostile", namespace: "tenant" } });
-    await vi.waitFor(() => expect(found.refused).toEqual([]), 20_000);
+    await vi.waitFor(() => expect(found.refused).toEqual([]), 90_000);
   });
 
   it("are those of the configured namespaces", async () => {
@@ -167,10 +167,10 @@ describe("the exporters of a cluster", () => {
     putExporter("three", { node: "gpu-c", labels: { app: "mine" } });
     const mine = { labels: "app=mine", namespaces: ["monitoring"] };
     const found = discover([{ labels: "app=nvidia-dcgm-exporter" }, mine], ["tenant"]);
-    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["two", "three"]), 20_000);
+    await vi.waitFor(() => expect(found.targets.map(({ pod }) => pod?.name)).toEqual(["two", "three"]), 90_000);
     expect(found.refused.map(({ name }) => name)).toEqual(["one"]);
     const any = discover(undefined, ["*"]);
-    await vi.waitFor(() => expect(any.targets.map(({ pod }) => pod?.name)).toEqual(["one", "two"]), 20_000);
+    await vi.waitFor(() => expect(any.targets.map(({ pod }) => pod?.name)).toEqual(["one", "two"]), 90_000);
   });
 
   const PORT = "prometheus.io/port";
@@ -191,7 +191,7 @@ describe("the exporters of a cluster", () => {
   ])("are not requested by %s", async (_, annotations, reason) => {
     putExporter("one", { node: "gpu-a", annotations });
     const found = discover();
-    await vi.waitFor(() => expect(found.updates).toBe(1), 20_000);
+    await vi.waitFor(() => expect(found.updates).toBe(1), 90_000);
     expect(found.targets).toEqual([]);
     expect(found.refused.map((pod) => [pod.name, pod.reason])).toEqual([["one", reason]]);
   });
@@ -201,7 +201,7 @@ describe("the exporters of a cluster", () => {
     async (podIP) => {
       putExporter("one", { node: "gpu-a", podIP });
       const found = discover();
-      await vi.waitFor(() => expect(found.updates).toBe(1), 20_000);
+      await vi.waitFor(() => expect(found.updates).toBe(1), 90_000);
       expect(found.targets).toEqual([]);
       expect(found.refused.map(({ reason }) => reason)).toEqual(["address"]);
     },
@@ -210,7 +210,7 @@ describe("the exporters of a cluster", () => {
   it("are requested at the port and the path of their annotations", async () => {
     putExporter("one", { node: "gpu-a", annotations: { [PORT]: "9410", [PATH]: "/gpu/metrics" }, podIP: "fd00::7" });
     const found = discover();
-    await vi.waitFor(() => expect(urls(found.targets)).toEqual(["http://[fd00::7]:9410/gpu/metrics"]), 20_000);
+    await vi.waitFor(() => expect(urls(found.targets)).toEqual(["http://[fd00::7]:9410/gpu/metrics"]), 90_000);
   });
 
   it("are those of the whole demo fleet, each at its own address", async () => {
@@ -225,7 +225,7 @@ describe("the exporters of a cluster", () => {
     const found = discover();
     const present = server.store.snapshot("pods", server.store.resourceVersion).keys.length;
     expect(present).toBeGreaterThan(50);
-    await vi.waitFor(() => expect(found.targets.length).toBeGreaterThanOrEqual(fleet.nodes.length - 1), 20_000);
+    await vi.waitFor(() => expect(found.targets.length).toBeGreaterThanOrEqual(fleet.nodes.length - 1), 90_000);
     const wanted = new Map(exporters.map(({ node, url }) => [node, url]));
     for (const { url, pod } of found.targets) expect(url).toBe(wanted.get(pod!.nodeName));
     expect(new Set(urls(found.targets)).size).toBe(found.targets.length);
@@ -235,7 +235,7 @@ describe("the exporters of a cluster", () => {
     putExporter("one", { node: "gpu-a" });
     server.access.withdraw("", "pods", "list", "watch");
     const found = discover();
-    await vi.waitFor(() => expect(found.errors[0]).toContain("pods is forbidden"), 20_000);
+    await vi.waitFor(() => expect(found.errors[0]).toContain("pods is forbidden"), 90_000);
     expect(found.targets).toEqual([]);
   });
 });

@@ -87,7 +87,7 @@ function reflect(given: { readonly timing?: ReflectorTiming; readonly labelSelec
 /** Waits for the next event of the watch itself, at the latest its bookmark: for the server a list is a watch too, until it ends. */
 async function watching(record: { readonly watchEvents: number }): Promise<void> {
   const before = record.watchEvents;
-  await vi.waitFor(() => expect(record.watchEvents).toBeGreaterThan(before), 20_000);
+  await vi.waitFor(() => expect(record.watchEvents).toBeGreaterThan(before), 90_000);
 }
 
 const pods = new Map<string, string>();
@@ -134,7 +134,7 @@ describe("a reflector's list", () => {
     const { mirror, reflector } = reflect();
     await same(mirror);
     // The streaming list is a watch too, until the one from its version replaces it.
-    await vi.waitFor(() => expect(asked()).toHaveLength(2));
+    await vi.waitFor(() => expect(asked()).toHaveLength(2), 90_000);
     expect(reflector.listed).toBe(true);
     expect(asked()).toMatchObject([
       { watch: "true", sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" },
@@ -159,7 +159,7 @@ describe("a reflector's list", () => {
     await vi.waitFor(() => {
       const last = asked().findLast(({ watch }) => watch === undefined);
       expect(last).toEqual({ resourceVersion: String(seen), resourceVersionMatch: "NotOlderThan" });
-    });
+    }, 90_000);
     await watching(record);
     expect(record).toMatchObject({ lists: 2, objects: 8 });
   });
@@ -181,7 +181,7 @@ describe("a reflector's list", () => {
       metadata: { name: "two", namespace: "ml", uid: "two", labels: { app: "dcgm-exporter" } },
     });
     const { mirror } = reflect({ labelSelector: "app=dcgm-exporter" });
-    await vi.waitFor(() => expect([...mirror.keys()]).toEqual(["two"]));
+    await vi.waitFor(() => expect([...mirror.keys()]).toEqual(["two"]), 90_000);
   });
 });
 
@@ -302,7 +302,7 @@ describe("a reflector whose server refuses", () => {
     server.access.setTokens(["second"]);
     server.endWatches();
     put("b");
-    await vi.waitFor(() => expect(server.openWatches()).toBe(0));
+    await vi.waitFor(() => expect(server.openWatches()).toBe(0), 90_000);
     token = "second";
     await same(mirror);
   });
@@ -321,7 +321,7 @@ describe("a reflector whose server refuses", () => {
     put("a");
     server.access.withdraw("", "pods", "list", "watch");
     const { mirror, record } = reflect();
-    await vi.waitFor(() => expect(record.errors.length).toBeGreaterThan(1));
+    await vi.waitFor(() => expect(record.errors.length).toBeGreaterThan(1), 90_000);
     expect(record.errors[0]).toMatchObject({
       code: "forbidden",
       message: expect.stringContaining("pods is forbidden") as string,

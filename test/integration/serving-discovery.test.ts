@@ -87,11 +87,11 @@ it("engines and gateways of a cluster are found by the labels of their charts, a
     "two-engines uid-of-two-engines 8200/metrics",
     "two-engines uid-of-two-engines 8201/metrics",
   ];
-  await vi.waitFor(() => expect(shown(found.targets)).toEqual(expected), 20_000);
+  await vi.waitFor(() => expect(shown(found.targets)).toEqual(expected), 90_000);
   expect(found.targets[0]).toMatchObject({ labels: { namespace: "chat" }, pod: { nodeName: "gpu-a" } });
   expect(found.refused.map(({ name, reason }) => [name, reason])).toEqual([["elsewhere", "namespace"]]);
   server.delete({ apiVersion: "v1", kind: "Pod", metadata: { name: "two-engines", namespace: "chat" } });
-  await vi.waitFor(() => expect(shown(found.targets)).toHaveLength(3), 20_000);
+  await vi.waitFor(() => expect(shown(found.targets)).toHaveLength(3), 90_000);
 });
 
 it("the pods of a job's own selectors have their port's name, path and scheme", async () => {
@@ -105,7 +105,7 @@ it("the pods of a job's own selectors have their port's name, path and scheme", 
   putPod("two", app, [[{ name: "http", containerPort: 80 }]]);
   const selector = { labels: "app=gateway", portName: "stats", path: "/stats", scheme: "https", namespaces: ["*"] };
   const found = discover({ exporters: [selector] });
-  await vi.waitFor(() => expect(found.targets.map(({ url }) => url)).toEqual(["https://10.0.0.7:9901/stats"]), 20_000);
+  await vi.waitFor(() => expect(found.targets.map(({ url }) => url)).toEqual(["https://10.0.0.7:9901/stats"]), 90_000);
 });
 
 it("the engines and the gateway of the demo are found by their pods, and answer there with their pages", async () => {

@@ -68,7 +68,7 @@ export function createCommandFolder(): CommandFolder {
       cwd: path,
       detached: ownGroup,
       stdio: "pipe",
-      env: { ...process.env, ...env },
+      env: { ...variables(), ...env },
     });
     const printed = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (printed.stdout += text));
@@ -126,6 +126,11 @@ export function createCommandFolder(): CommandFolder {
   };
 }
 
+/** The variables of commands. Their cache is not that of a person. */
+function variables(): NodeJS.ProcessEnv {
+  return { ...process.env, XDG_CACHE_HOME: join(tmpdir(), "gpu-ledger-cache") };
+}
+
 /** The number of running calls, all in one folder: a process has one working directory. */
 let calls = 0;
 
@@ -148,7 +153,7 @@ async function callProgram(
     stdout: listener("stdout"),
     stderr: listener("stderr"),
     stdin: Readable.from([Buffer.from(input)]),
-    env: process.env,
+    env: variables(),
   });
   if (calls > 0 && process.cwd() !== folder) throw new Error("Commands are called in two folders at once.");
   calls += 1;

@@ -33,7 +33,7 @@ describe("a process that is kept running", () => {
     const { kept, events } = keep();
     const first = kept.current!.child;
     first.kill("SIGKILL");
-    await vi.waitFor(() => expect(kept.restarts).toBe(1), 10_000);
+    await vi.waitFor(() => expect(kept.restarts).toBe(1), 90_000);
     const second = kept.current!.child;
     expect(second.pid).not.toBe(first.pid);
     await kept.stop();
@@ -46,7 +46,7 @@ describe("a process that is kept running", () => {
     for (const start of starts) start.catch(() => undefined);
     const { kept, events } = keep(() => starts.shift() ?? Promise.resolve(startChild(WAITS)));
     kept.current!.child.kill("SIGKILL");
-    await vi.waitFor(() => expect(kept.restarts).toBe(1), 10_000);
+    await vi.waitFor(() => expect(kept.restarts).toBe(1), 90_000);
     expect(events).toEqual(["SIGKILL", "no port", "no folder", "restart 1"]);
     await kept.stop();
   });
@@ -56,7 +56,7 @@ describe("a process that is kept running", () => {
     const { kept } = keep(() => new Promise((resolve) => (finish = resolve)));
     kept.current!.child.kill("SIGKILL");
     const late = startChild(WAITS);
-    await vi.waitFor(() => expect(finish).toBeDefined(), 10_000);
+    await vi.waitFor(() => expect(finish).toBeDefined(), 90_000);
     const stopped = kept.stop();
     finish!(late);
     await stopped;

@@ -12,7 +12,7 @@ it("repeated work continues after a failed run, immediate or later, and reports 
   };
   const repeated = repeat(5, work, (error) => errors.push(error));
   expect(turns).toBe(1);
-  await vi.waitUntil(() => turns >= 4);
+  await vi.waitUntil(() => turns >= 4, 90_000);
   await repeated.stop();
   expect(errors).toEqual([new Error("at once"), new Error("later")]);
 });
