@@ -25,7 +25,10 @@ function shapes(): readonly WrittenSeries[] {
   const times: Readonly<Record<string, (index: number) => number>> = {
     regular: (index) => FROM + index * 30_000,
     jitter: (index) => FROM + index * 30_000 + Math.floor(noise(index) * 4000),
-    gaps: (index) => FROM + index * 30_000 + (index > 200 ? 3_600_000 : 0) + (index > 300 ? 90_000_000 / 60 : 0),
+    // Changes of the interval by 2 ** 13 and 2 ** 16 ms: the largest for 14 and 17 bits.
+    edges: (index) =>
+      FROM + index * 30_000 + Math.floor((index + 3) / 4) * 2 ** 13 + Math.floor((index + 1) / 4) * 2 ** 16,
+    gaps: (index) => FROM + index * 30_000 + (index > 200 ? 3_600_000 : 0) + (index > 250 ? 90_000_000 / 60 : 0),
   };
   const values: Readonly<Record<string, (index: number) => number>> = {
     constant: () => 1,
@@ -36,7 +39,7 @@ function shapes(): readonly WrittenSeries[] {
   };
   return Object.entries(times).flatMap(([time, timeAt]) =>
     Object.entries(values).map(([value, valueAt]) => {
-      const count = time === "gaps" ? 400 : HOURS * 120;
+      const count = time === "regular" || time === "jitter" ? HOURS * 120 : 300;
       const indexes = Array.from({ length: count }, (_, index) => index);
       return {
         labels: { __name__: "shape", time, value, instance: "gpu-a:9400", empty: '\n"\\ ü' },

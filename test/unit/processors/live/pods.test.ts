@@ -52,6 +52,7 @@ describe("the pods that hold GPUs", () => {
     pods.workload(workloadFact());
     pods.workload(workloadFact({ uid: "pod-2", node: "" }));
     pods.workload(workloadFact({ uid: "pod-3", asks: [] }));
+    pods.workload(workloadFact({ uid: "pod-5", phase: "Failed" }));
     pods.workload(workloadFact({ uid: "pod-4" }));
     pods.tombstone("workload", workloadKey({ cluster: "test", uid: "pod-4" }));
     expect(pods.pods(anywhere)).toEqual([]);
