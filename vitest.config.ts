@@ -20,9 +20,9 @@ const longTestsIn = (folder: string): string[] => LONG_TESTS.filter((test) => te
 
 /** The cores of the smallest supported machine. Vitest's default uses one core less. */
 const CORES = 2;
-/** More than cores: many of these tests wait for other processes. */
-const WAITING = CORES + 2;
-const LONG = { testTimeout: 1_200_000, maxWorkers: WAITING, sequence: { groupOrder: 2 } };
+/** More than cores, because many tests wait for other processes. Each worker loads all modules, which the quick tests do not win back with a fourth. */
+const QUICK_WORKERS = CORES + 1;
+const LONG = { testTimeout: 1_200_000, maxWorkers: CORES + 2, sequence: { groupOrder: 2 } };
 const PARTS = { globalSetup: ["test/support/install-parts.ts"] };
 const REAL_PARTS = {
   globalSetup: ["test/support/install-parts.ts", "test/support/global-setup.ts"],
@@ -67,7 +67,7 @@ export default defineConfig({
           name: "quick",
           include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts", "test/security/**/*.test.ts"],
           testTimeout: 120_000,
-          maxWorkers: WAITING,
+          maxWorkers: QUICK_WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
