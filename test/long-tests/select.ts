@@ -1,6 +1,6 @@
 import { createClosure } from "./closure.ts";
 
-/** The number of parts of the tests that a change cannot break. Each turn runs one. */
+/** The number of parts of all tests. Each turn runs one, whatever has changed. */
 const PARTS = 3;
 
 /** The paths that tests cover: folders that end with a slash, and files, from the project's folder. */
@@ -29,7 +29,7 @@ export function pathsOf({ groups, files }: CoverageTable, test: string): readonl
 }
 
 /**
- * Returns the long tests that a change can break, and a third of the others in turn. A changed path that no test covers selects all tests. The
+ * Returns the long tests that a change can break, and a third of all in turn. A changed path that no test covers selects all tests. The
  * test's own file and its support are followed by imports.
  */
 export function selectTests(
@@ -48,8 +48,7 @@ export function selectTests(
     if (!isCovered && !table.quick.some((prefix) => path.startsWith(prefix))) return tests;
     for (const { test } of [...byRow, ...byImport]) broken.add(test);
   }
-  const others = tests.filter((test) => !broken.has(test));
-  return [...broken, ...partOf(others, turn, seconds)].toSorted();
+  return [...new Set([...broken, ...partOf(tests, turn, seconds)])].toSorted();
 }
 
 /** Returns one part of some tests. The longest test goes to the part with the fewest seconds, then the next one. */

@@ -33,7 +33,7 @@ export function longTests(): readonly string[] {
   return [...testsWithRounds(), ...["test/full", "test/mutation", "test/alone"].flatMap(testsIn)];
 }
 
-/** Returns the long tests for this landing: those that the changes since the checked commit can break, and a third of the others. */
+/** Returns the long tests for this landing: those that the changes since the checked commit can break, and a third of all. */
 export function selectedTests(): readonly string[] {
   const { commit, ...landing } = readChecked();
   const changed = changedSince(commit);

@@ -43,6 +43,13 @@ describe("the long tests of a landing", () => {
     expect(select(["docs/alerts.md"], 3)).toEqual(select(["docs/alerts.md"], 0));
   });
 
+  it("are those of the turn with any change, so that all have run after three landings", () => {
+    for (const turn of [0, 1, 2])
+      expect(select(["processors/ledger/closing/close.ts"], turn)).toEqual(
+        expect.arrayContaining([...select(["CHANGELOG.md"], turn)]),
+      );
+  });
+
   it("are all if a path has changed that no test covers", () => {
     for (const path of [
       "package-lock.json",
