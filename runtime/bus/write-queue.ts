@@ -1,7 +1,5 @@
 import { statfsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
-import pLimit, { type LimitFunction } from "p-limit";
 import { BusError } from "./bus.ts";
 
 /** The most bytes of one transaction, so that other processes get their turn. */
@@ -19,21 +17,6 @@ interface QueuedChange {
   fail(error: BusError): void;
 }
 
-/** For each folder, the queue for the write lock of LMDB in this process. */
-const turns = new Map<string, LimitFunction>();
-
-/**
- * Runs work that takes the write lock of a folder, after all earlier work of this process that has the lock or waits for it. Instances of
- * one folder share LMDB's environment: a call that takes the lock on the event loop, as the first use of a table does, would wait forever
- * for a transaction whose changes must still run on that loop.
- */
-export function inTurn<Result>(folder: string, work: () => Result | Promise<Result>): Promise<Result> {
-  const path = resolve(folder);
-  const turn = turns.get(path) ?? pLimit(1);
-  turns.set(path, turn);
-  return turn(async () => work());
-}
-
 /** Queued changes of the log, in the order of the calls. */
 export interface WriteQueue {
   /** Resolves with the result of `change` when its transaction is durable. */
@@ -48,9 +31,18 @@ export interface WriteQueue {
  *
  * A failed commit rejects all of its changes: with `disk-full` (a retry can help) if the disk is full, otherwise with `unavailable`.
  *
- * @param finish runs inside every transaction, after its changes
+ * @param options.inTurn runs each transaction when other processes may not write. Without it the folder belongs to this process.
+ * @param options.finish runs inside every transaction, after its changes
  */
-export function createWriteQueue(root: RootDatabase, folder: string, finish: () => void = () => undefined): WriteQueue {
+export function createWriteQueue(
+  root: RootDatabase,
+  folder: string,
+  options: {
+    readonly inTurn?: <Result>(work: () => Promise<Result>) => Promise<Result>;
+    readonly finish?: () => void;
+  } = {},
+): WriteQueue {
+  const { inTurn = (work) => work(), finish = () => undefined } = options;
   let queue: QueuedChange[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
@@ -68,20 +60,27 @@ export function createWriteQueue(root: RootDatabase, folder: string, finish: () 
     return batch;
   }
 
+  /** Returns the reason for which the transaction was not stored. */
+  async function commit(batch: readonly QueuedChange[]): Promise<BusError | undefined> {
+    try {
+      await root.transaction(() => {
+        for (const change of batch) change.run();
+        finish();
+      });
+      return undefined;
+    } catch (error) {
+      // lmdb-js ends the process if the reason, a promise of the error, has no handler at once.
+      return await explainFailure(error, folder, batch);
+    }
+  }
+
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       const batch = nextBatch();
-      try {
-        await inTurn(folder, () =>
-          root.transaction(() => {
-            for (const change of batch) change.run();
-            finish();
-          }),
-        );
-        for (const change of batch) change.settle();
-      } catch (error) {
-        const failure = await explainFailure(error, folder, batch);
-        for (const change of batch) change.fail(failure);
+      const failure = await inTurn(() => commit(batch)).catch((error: unknown) => explainFailure(error, folder, batch));
+      for (const change of batch) {
+        if (failure === undefined) change.settle();
+        else change.fail(failure);
       }
     }
     draining = undefined;

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -42,6 +42,12 @@ describe("the embedded log", () => {
     await follower.caughtUp;
     await follower.close();
     return seen.messages;
+  }
+
+  /** The arguments of a process that opens a folder repeatedly. */
+  function openerOf(folder: string, rounds: number, ...more: readonly string[]): string[] {
+    const built = pathToFileURL(resolve("dist/runtime/bus/embedded/storage.js")).href;
+    return [resolve("test/support/bus/child-opener.mjs"), built, folder, String(rounds), ...more];
   }
 
   it("has every acknowledged message once and in order, when its writers are killed at any time", async () => {
@@ -244,11 +250,28 @@ describe("the embedded log", () => {
   });
 
   it("can be opened while another instance of the process writes to it", async () => {
-    const built = pathToFileURL(resolve("dist/runtime/bus/embedded/storage.js")).href;
-    const args = [resolve("test/support/bus/child-opener.mjs"), built, newFolder()];
     // A process that waits for itself does not run its own timers.
-    const { status, signal } = spawnSync(process.execPath, args, { timeout: 30_000, killSignal: "SIGKILL" });
+    const options = { timeout: 30_000, killSignal: "SIGKILL" } as const;
+    const { status, signal } = spawnSync(process.execPath, openerOf(newFolder(), 100, "writing"), options);
     expect({ status, signal }).toEqual({ status: 0, signal: null });
+  });
+
+  it("loses no transaction that another process commits while it is opened", async () => {
+    const folder = newFolder();
+    const storage = await openStorage(folder);
+    cleanups.push(() => storage.close());
+    const opener = spawn(process.execPath, openerOf(folder, 1_000), { stdio: "inherit" });
+    let ended: number | null | undefined;
+    opener.once("exit", (status) => (ended = status));
+    let transactions = 0;
+    const before = storage.version();
+    while (ended === undefined) {
+      await storage.write(() => undefined);
+      transactions += 1;
+    }
+    expect(ended).toBe(0);
+    expect(storage.version() - before).toBe(transactions);
+    expect(transactions).toBeGreaterThan(100);
   });
 
   it("refuses a folder of a later release", async () => {

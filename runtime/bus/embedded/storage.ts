@@ -3,7 +3,9 @@ import type { Database } from "lmdb";
 import { BusError } from "../bus.ts";
 import type { TopicDeclaration } from "../bus.ts";
 import type { GroupState } from "./group-state.ts";
-import { createWriteQueue, inTurn } from "../write-queue.ts";
+import { openTurn } from "./turn.ts";
+import type { Turn } from "./turn.ts";
+import { createWriteQueue } from "../write-queue.ts";
 import { makePrivateFolder, restrictFiles } from "../../private-folder.ts";
 
 /** The version of the folder's layout. A folder of a later release is refused. */
@@ -73,7 +75,7 @@ export interface Storage {
  * Fails with `denied` if the folder's format is newer than this release, and with `unavailable` if the folder cannot be opened.
  */
 export async function openStorage(folder: string): Promise<Storage> {
-  const storage = await inTurn(folder, () => openTables(folder));
+  const storage = await openFolder(folder);
   const format = storage.read(() => storage.meta.get("format"));
   if (format === undefined) {
     await storage.write(() => void storage.meta.put("format", FOLDER_FORMAT));
@@ -90,13 +92,27 @@ export async function openStorage(folder: string): Promise<Storage> {
   return storage;
 }
 
-function openTables(folder: string): Storage {
-  const root = openRoot(folder);
+async function openFolder(folder: string): Promise<Storage> {
+  try {
+    makePrivateFolder(folder);
+    const turn = await openTurn(folder);
+    return await turn.take(() => openTables(folder, turn));
+  } catch (cause) {
+    throw new BusError("unavailable", `The log in ${folder} cannot be opened.`, { retriable: false, cause });
+  }
+}
+
+function openTables(folder: string, turn: Turn): Storage {
+  const root = open({ path: folder, noSubdir: false, maxDbs: 16, overlappingSync: false, eventTurnBatching: false });
+  restrictFiles(folder);
   const json = { encoding: "json" } as const;
   const binary = { encoding: "binary", keyEncoding: "binary" } as const;
   const meta = root.openDB<number | string, string>("meta", json);
   const versionNow = () => Number(meta.get("version") ?? 0);
-  const queue = createWriteQueue(root, folder, () => void meta.put("version", versionNow() + 1));
+  const queue = createWriteQueue(root, folder, {
+    inTurn: turn.take,
+    finish: () => void meta.put("version", versionNow() + 1),
+  });
 
   const storage: Storage = {
     topics: root.openDB<TopicRecord, string>("topics", json),
@@ -118,18 +134,8 @@ function openTables(folder: string): Storage {
     async close() {
       await queue.close();
       await root.close();
+      await turn.close();
     },
   };
   return storage;
-}
-
-function openRoot(folder: string) {
-  try {
-    makePrivateFolder(folder);
-    const root = open({ path: folder, noSubdir: false, maxDbs: 16, overlappingSync: false, eventTurnBatching: false });
-    restrictFiles(folder);
-    return root;
-  } catch (cause) {
-    throw new BusError("unavailable", `The log in ${folder} cannot be opened.`, { retriable: false, cause });
-  }
 }
