@@ -20,7 +20,7 @@ export class ScenarioError extends Error {
  * which names each key and its line.
  */
 export function readScenario(text: string, source: string): Scenario {
-  const read = readYaml(text, scenarioSchema, { unknownKey: "no such key; see docs/scenarios.md" });
+  const read = readYaml(text, scenarioSchema, { keys: "see docs/scenarios.md" });
   if ("problems" in read) throw new ScenarioError(source, read.problems);
   const { objects, pages } = read.value;
   if (objects.length === 0 && pages.length === 0) return read.value;

@@ -165,7 +165,7 @@ export function loadAlertConfig(
   }
   const read = readYaml(source, alertConfigSchema, {
     env,
-    unknownKey: "no such key; config/alerts.example.yaml has every key",
+    keys: "config/alerts.example.yaml has every key",
   });
   if ("problems" in read) throw new ConfigError(path, read.problems);
   return { config: read.value, folder: resolve(dirname(path)) };

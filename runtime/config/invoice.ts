@@ -38,9 +38,7 @@ export type ReadInvoice = { readonly value: readonly InvoiceLine[] } | { readonl
  */
 export function readInvoice(written: string, format: "yaml" | "csv"): ReadInvoice {
   const read =
-    format === "yaml"
-      ? readYaml(written, invoice, { unknownKey: `no such key; a line has ${COLUMNS.join(", ")}` })
-      : readCsv(written);
+    format === "yaml" ? readYaml(written, invoice, { keys: `a line has ${COLUMNS.join(", ")}` }) : readCsv(written);
   if ("problems" in read) return read;
   if (read.value.length === 0) return { problems: [{ key: "(the whole file)", allowed: "at least one line" }] };
   return { value: read.value.map((line, index) => ({ key: `invoice[${index}]`, ...line })) };

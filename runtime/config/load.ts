@@ -37,7 +37,7 @@ export function parseConfig(
   const { source, folder, env } = options;
   const resolvePath = (path: string): string => resolve(folder, path);
   const schema = createConfigSchema({ env, resolvePath, readFile: (path) => readFileSync(resolvePath(path), "utf8") });
-  const read = readYaml(text, schema, { env, unknownKey: "no such key; see the annotated example" });
+  const read = readYaml(text, schema, { env, keys: "see config/gpu-ledger.example.yaml" });
   if ("problems" in read) throw new ConfigError(source, read.problems);
   return read.value;
 }

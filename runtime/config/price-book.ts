@@ -52,7 +52,7 @@ const book = z
 export function readPriceFile(
   text: string,
 ): { readonly value: WrittenBook } | { readonly problems: readonly FileProblem[] } {
-  return readYaml(text, book, { unknownKey: "no such key; see docs/prices.md" });
+  return readYaml(text, book, { keys: "see docs/prices.md" });
 }
 
 /** Returns a schema for the path of a price book, which is read while the configuration is parsed. */

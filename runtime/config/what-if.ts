@@ -185,7 +185,7 @@ export function isNodeChange(of: Change): of is NodeChange {
 export function readWhatIf(
   content: string,
 ): { readonly value: WhatIf } | { readonly problems: readonly FileProblem[] } {
-  return readYaml(content, whatIf, { unknownKey: "no such key; see docs/advice.md" });
+  return readYaml(content, whatIf, { keys: "see docs/advice.md" });
 }
 
 function textOf({ names, ...times }: HolderMatch | NodeChange["where"]): string {

@@ -1,17 +1,20 @@
 import { LineCounter, parseDocument, visit, type Document, type YAMLParseError } from "yaml";
 import type { z } from "zod";
 import type { FileProblem } from "./file-problem.ts";
+import { createNearKey } from "./near-key.ts";
 import { DEPTH_FORM, excessOf, MOST_DEPTH } from "./yaml-bounds.ts";
 import { fillVariables, keyOf, valuesOf } from "./yaml-values.ts";
 
 /**
  * Parses a YAML text by a schema. Returns the value, or all problems at once. With `env`, `${NAME}` and `${NAME:-default}` in texts are
  * replaced first.
+ *
+ * @param options.keys where the keys are described, for the author of an unknown one
  */
 export function readYaml<Schema extends z.ZodType>(
   text: string,
   schema: Schema,
-  options: { readonly env?: NodeJS.ProcessEnv; readonly unknownKey: string },
+  options: { readonly env?: NodeJS.ProcessEnv; readonly keys: string },
 ): { readonly value: z.output<Schema> } | { readonly problems: readonly FileProblem[] } {
   const lines = new LineCounter();
   const excess = excessOf(text);
@@ -40,9 +43,14 @@ export function readYaml<Schema extends z.ZodType>(
     allowed: `a variable that is set; ${name} is not (or write \${${name}:-default})`,
   }));
   const unsetKeys = new Set(unset.map(({ key }) => key));
+  const nearKey = createNearKey(schema);
+  const unknownKey = (path: readonly PropertyKey[]): string => {
+    const near = nearKey(path);
+    return `no such key${near === undefined ? "" : `, the nearest is ${near}`}; ${options.keys}`;
+  };
   const invalid = result.success
     ? []
-    : result.error.issues.flatMap((issue) => toProblems(issue, raw, lineOf, options.unknownKey));
+    : result.error.issues.flatMap((issue) => toProblems(issue, raw, lineOf, unknownKey));
   const problems = [
     ...unset,
     ...invalid
@@ -142,11 +150,16 @@ interface Issue {
 /** Returns the line of the value of a key. */
 type LineOf = (key: string) => number | undefined;
 
-function toProblems(issue: Issue, raw: unknown, lineOf: LineOf, unknownKey: string): FileProblem[] {
+function toProblems(
+  issue: Issue,
+  raw: unknown,
+  lineOf: LineOf,
+  unknownKey: (path: readonly PropertyKey[]) => string,
+): FileProblem[] {
   if (issue.code === "unrecognized_keys") {
     return (issue.keys ?? []).map((key) => {
       const path = [...issue.path, key];
-      return { ...locate(path, lineOf), value: valueAt(raw, path), allowed: unknownKey, isUnknownKey: true };
+      return { ...locate(path, lineOf), value: valueAt(raw, path), allowed: unknownKey(path), isUnknownKey: true };
     });
   }
   const value = valueAt(raw, issue.path);

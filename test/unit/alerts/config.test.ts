@@ -57,7 +57,7 @@ describe("the alerts' configuration", () => {
     [
       "an unknown number",
       "alerts: { GPUAllocatedIdle: { treshold: 0.1 } }",
-      "alerts.GPUAllocatedIdle.treshold (line 1): no such key; config/alerts.example.yaml has every key",
+      "alerts.GPUAllocatedIdle.treshold (line 1): no such key, the nearest is threshold; config/alerts.example.yaml has every key",
     ],
     [
       "a negative duration",

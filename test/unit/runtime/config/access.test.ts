@@ -68,7 +68,12 @@ server:
     ["{ name: a, role: finance }", "sha256", undefined, `required: ${GIVEN}`],
     ["{ name: a, role: finance, sha256: { env: UNSET } }", "sha256", { env: "UNSET" }, `${GIVEN}; the value is empty`],
     [`{ name: '', role: finance, sha256: ${HASH} }`, "name", "", "a name"],
-    [`{ name: a, role: finance, sha256: ${HASH}, token: x }`, "token", "x", "no such key; see the annotated example"],
+    [
+      `{ name: a, role: finance, sha256: ${HASH}, token: x }`,
+      "token",
+      "x",
+      "no such key; see config/gpu-ledger.example.yaml",
+    ],
   ])("refuse %s", (token, key, value, allowed) => {
     expect(problemsOf(token)).toMatchObject([
       { key: `server.access.tokens[0].${key}`, line: 1, ...(value === undefined ? {} : { value }), allowed },

@@ -213,7 +213,7 @@ describe("the configuration", () => {
           key: "sever",
           line: 9,
           value: {},
-          allowed: "no such key; see the annotated example",
+          allowed: "no such key, the nearest is server; see config/gpu-ledger.example.yaml",
           isUnknownKey: true,
         },
         { key: "server.listen", line: 10, value: 8080, allowed: "host:port, such as 127.0.0.1:8080" },
@@ -225,7 +225,7 @@ describe("the configuration", () => {
   it("reports an unknown key and the required kind of a value in a sentence", () => {
     expect(problemsOf("colector: { jobs: [] }\nserver: hello\n").map(describeProblem)).toEqual([
       "  server (line 2): a text is not a mapping",
-      "  colector (line 1): no such key; see the annotated example",
+      "  colector (line 1): no such key, the nearest is collector; see config/gpu-ledger.example.yaml",
     ]);
     expect(problemsOf('"hello"').map(describeProblem)).toEqual(["  (the whole file): a text is not a mapping"]);
   });

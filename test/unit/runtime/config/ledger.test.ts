@@ -188,7 +188,7 @@ describe("policies", () => {
     [
       "with an unknown key",
       "policies: [{ name: a, payer: {} }]",
-      "policies[0].payer (line 1): no such key; see the annotated example",
+      "policies[0].payer (line 1): no such key, the nearest is payers; see config/gpu-ledger.example.yaml",
     ],
   ])("%s are refused", (_, text, sentence) => {
     expect(wrongWith(text)).toEqual([expect.stringContaining(sentence)]);
