@@ -5,6 +5,7 @@ import { AccessError } from "../reports/access/mode.ts";
 import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/config-error.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
+import { FolderError } from "../runtime/private-folder.ts";
 import { ListenError } from "../runtime/telemetry/listen-error.ts";
 import { PlainHttpError, TlsError } from "../runtime/tls/tls-error.ts";
 import { CommandError, errorText, type CommandContext } from "./context.ts";
@@ -50,7 +51,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
 ];
 
 /** Errors that come from outside of the program. */
-const OUTSIDE = [AccessError, BackupError, BusError, ListenError, PlainHttpError, StoreError, TlsError];
+const OUTSIDE = [AccessError, BackupError, BusError, FolderError, ListenError, PlainHttpError, StoreError, TlsError];
 
 /** The `gpu-ledger` command, with one file for each verb. */
 export interface Program {

@@ -8,5 +8,5 @@ if (existsSync("reports/pages/assets"))
   cpSync("reports/pages/assets", "dist/reports/pages/assets", { recursive: true });
 cpSync("config/prices.example.yaml", "dist/config/prices.example.yaml");
 if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
-const { name, version, type } = JSON.parse(readFileSync("package.json", "utf8"));
-writeFileSync("dist/package.json", `${JSON.stringify({ name, version, type }, null, 2)}\n`);
+const { name, version, type, engines } = JSON.parse(readFileSync("package.json", "utf8"));
+writeFileSync("dist/package.json", `${JSON.stringify({ name, version, type, engines }, null, 2)}\n`);

@@ -1,6 +1,6 @@
 // Tests the program on other releases of Node than the current one: 24, and the one of the container image. On each: the types, the
-// build, the inspection of a page, and a scenario that uses the store and the bus. The binaries come from npm into a separate
-// cache of the project.
+// build, the inspection of a page, and a scenario that uses the store and the bus. A release that is too old gets one line. The binaries come
+// from npm into a separate cache of the project.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
@@ -14,13 +14,22 @@ const STEPS = [
   ["dist/cli/main.js", "scenario", "test/scenarios/by-usage.yaml"],
 ];
 
-for (const version of ["24.21.0", ofImage]) {
+const TOO_OLD = "18.20.8";
+
+for (const version of ["24.21.0", ofImage, TOO_OLD]) {
   const node = binaryOf(version);
   if (node === undefined) {
     console.error(
       `Node ${version} for ${process.platform}-${process.arch} is missing: npm has no package ${name} of it.`,
     );
     if (process.env.CI === "true") process.exit(1);
+    continue;
+  }
+  if (version === TOO_OLD) {
+    const { status, stderr } = spawnSync(node, ["dist/cli/main.js", "--help"], { encoding: "utf8" });
+    console.log(stderr.trim());
+    if (status !== 1 || !/^gpu-ledger: needs Node 20\.19 or later; this is 18\.\S+ \(\S+\)\n$/.test(stderr))
+      process.exit(1);
     continue;
   }
   const ran = spawnSync(node, ["--version"], { encoding: "utf8" });

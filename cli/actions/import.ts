@@ -43,8 +43,9 @@ export interface ImportOptions {
 }
 
 /** How long the command waits for a server that is unavailable, and for one answer. */
-const PATIENCE_MILLIS = 5 * MINUTE_MILLIS;
-const ANSWER_MILLIS = 2 * MINUTE_MILLIS;
+const WAITS = { patienceMillis: 5 * MINUTE_MILLIS, timeoutMillis: 2 * MINUTE_MILLIS };
+/** The same at the beginning, so that a wrong address is reported soon. */
+const FIRST_WAITS: typeof WAITS = { patienceMillis: 0, timeoutMillis: 10_000 };
 /** A larger answer is asked for in smaller parts. */
 const MOST_BYTES = 256 * 2 ** 20;
 
@@ -53,8 +54,9 @@ export async function runImport(options: ImportOptions, context: CommandContext)
   const { config } = loadLedgerConfig(options.config, context.env);
   const span = spanOf(options, config, Date.now());
   const conditions = options.match.map(conditionOf);
-  const client = clientOf(options, context);
+  const client = clientOf(options, context, WAITS);
   try {
+    await meetServer(options, context);
     const source = await openSource(client, span.untilMillis);
     const survey = await surveyServer(client, source, conditions, span);
     if (survey.found === undefined)
@@ -68,6 +70,21 @@ export async function runImport(options: ImportOptions, context: CommandContext)
     if (error instanceof StuckError) throw new CommandError(error.message);
     if (error instanceof SourceError) throw new CommandError(sentenceOf(error, options.url));
     throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Fails if the address is not that of a server with Prometheus' API. */
+async function meetServer(options: ImportOptions, context: CommandContext): Promise<void> {
+  const client = clientOf(options, context, FIRST_WAITS);
+  try {
+    await client.get("/api/v1/query", { query: "1" });
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.kind === "refused") throw error;
+    const isOther = error.kind === "unsupported" || error.kind === "broken";
+    const what = isOther ? `${options.url} has no API of Prometheus: ${error.message}` : error.message;
+    throw new CommandError(`${what}; see docs/import.md`);
   } finally {
     await client.close();
   }
@@ -141,7 +158,7 @@ async function run(
   }
 }
 
-function clientOf(options: ImportOptions, { stderr }: CommandContext): PrometheusClient {
+function clientOf(options: ImportOptions, { stderr }: CommandContext, waits: typeof WAITS): PrometheusClient {
   const { url, tokenFile, user, passwordFile, tenant, ca } = options;
   if (!isWebAddress(url))
     throw new CommandError("--url: must be an address with http or https, without a user name; see --user", 2);
@@ -163,8 +180,7 @@ function clientOf(options: ImportOptions, { stderr }: CommandContext): Prometheu
       ...(tenant === undefined ? {} : { "x-scope-orgid": tenant }),
     },
     maxLoad,
-    patienceMillis: PATIENCE_MILLIS,
-    timeoutMillis: ANSWER_MILLIS,
+    ...waits,
     mostBytes: MOST_BYTES,
     ...(ca === undefined ? {} : { ca: read("--ca", ca) }),
     onRetry: (message, millis) => stderr.write(`${message}; next attempt in ${Math.ceil(millis / 1000)} s\n`),

@@ -243,7 +243,7 @@ describe("gpu-ledger check of a cluster", () => {
   it("reports the problem in one line if the server is away, or if credentials or the context are wrong", async () => {
     expect((await check({ token: "old" })).lines).toEqual(["FAIL  cluster prod: Unauthorized"]);
     expect((await check({ cluster: { context: "nowhere" } })).lines).toEqual([
-      "FAIL  cluster prod: there is no context nowhere in the kubeconfig",
+      `FAIL  cluster prod: there is no context nowhere in ${join(folder.path, "kubeconfig")}`,
     ]);
     const missing = await check({ cluster: { kubeconfig: join(folder.path, "no-such-file") } });
     expect(missing.lines).toEqual([expect.stringMatching(/^FAIL {2}cluster prod: .*no-such-file/)]);

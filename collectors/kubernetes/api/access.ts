@@ -21,7 +21,7 @@ const NOWHERE = "http://localhost:8080";
 /**
  * Creates the access to a cluster like kubectl: kubeconfigs with client certificates, tokens, token files and exec plugins, or the service
  * account of the own pod. Tokens that expire are renewed in time. After a 401, and when the named file has changed, everything is read
- * again. Fails with a sentence if the context does not exist.
+ * again. Fails with a sentence if the kubeconfig cannot be read, or if the context does not exist.
  */
 export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAccessSource {
   let loaded: KubeConfig | undefined;
@@ -33,11 +33,15 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
     // Imported only when Kubernetes is used: the module is larger than the rest of the collector.
     const client = await import("@kubernetes/client-node");
     const config = new client.KubeConfig();
-    if (file === undefined) config.loadFromDefault();
-    else config.loadFromFile(file);
+    try {
+      if (file === undefined) config.loadFromDefault();
+      else config.loadFromFile(file);
+    } catch (error) {
+      throw new Error(`${file ?? kubeconfigFiles().join(", ")} is not a kubeconfig: ${reasonOf(error)}`);
+    }
     if (context !== undefined) {
       if (config.getContextObject(context) === null)
-        throw new Error(`there is no context ${context} in the kubeconfig`);
+        throw new Error(`there is no context ${context} in ${file ?? "the kubeconfig"}`);
       config.setCurrentContext(context);
     }
     return config;
@@ -52,7 +56,7 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
       tokenOf = bearerTokenFile === undefined ? undefined : createAuthorization({ bearerTokenFile });
     }
     const cluster = loaded.getCurrentCluster();
-    if (cluster === null) throw new Error("the kubeconfig's context has no cluster");
+    if (cluster === null) throw new Error(`the context of ${file ?? "the kubeconfig"} has no cluster`);
     if (file === undefined && cluster.server === NOWHERE)
       throw new Error("no kubeconfig was found (KUBECONFIG, ~/.kube/config), and no service account of a pod");
     const options: RequestOptions = { headers: {} };
@@ -81,6 +85,19 @@ export function createKubeAccess({ file, context }: KubeAccessOptions): ApiAcces
   };
 }
 
+/** Returns the kubeconfigs that kubectl reads if none is named. */
+function kubeconfigFiles(): readonly string[] {
+  const files = process.env["KUBECONFIG"]?.split(delimiter) ?? [join(homedir(), ".kube", "config")];
+  return files.filter((path) => path !== "");
+}
+
+/** Returns the reason without the lines of the file that a reason of YAML has, because they can be secrets. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TypeError) return "it has no clusters, contexts and users";
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? "there is no such file" : message.split("\n", 1)[0]!;
+}
+
 interface KubeconfigUsers {
   readonly users?:
     | readonly { readonly name?: unknown; readonly user?: { readonly tokenFile?: unknown } | null }[]
@@ -94,13 +111,7 @@ interface KubeconfigUsers {
  */
 function tokenFileOf(config: KubeConfig, file: string | undefined): string | undefined {
   const name = config.getCurrentUser()?.name;
-  const files =
-    file !== undefined
-      ? [file]
-      : (process.env["KUBECONFIG"]?.split(delimiter) ?? [join(homedir(), ".kube", "config")]).filter(
-          (path) => path !== "",
-        );
-  for (const path of files) {
+  for (const path of file === undefined ? kubeconfigFiles() : [file]) {
     if (!existsSync(path)) continue;
     const { users } = (parse(readFileSync(path, "utf8")) ?? {}) as KubeconfigUsers;
     const user = users?.find((each) => each.name === name)?.user;
