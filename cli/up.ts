@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { UpOptions } from "./actions/up.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -9,5 +9,6 @@ export function addUp(program: Command, context: CommandContext): void {
     .description("run all parts on this machine; without configured targets, with a demo fleet")
     .option("--config <file>", "the configuration")
     .option("--gpus <count>", "GPUs of the demo fleet")
+    .addOption(new Option("--log <form>", "json: the log on standard error, also on a terminal").choices(["json"]))
     .action(async (options: UpOptions) => (await import("./actions/up.ts")).runUp(options, context));
 }

@@ -16,19 +16,25 @@ import { readable } from "../table.ts";
 /** The options of `gpu-ledger check`. */
 export interface CheckOptions {
   readonly config?: string;
+  readonly format: "table" | "json";
 }
 
-/** Prints the result of each check. Fails with a `CommandError` if a check fails. */
+/** Prints the result of each check, as a line when it is known or all of them as JSON. Fails with a `CommandError` if a check fails. */
 export async function runCheck(options: CheckOptions, context: CommandContext): Promise<void> {
   const { config, path } = loadConfig(options.config, context.env);
-  let [tried, failed] = [0, 0];
-  for await (const { ok, what, answer } of checks(config, path)) {
-    tried += 1;
-    if (!ok) failed += 1;
-    context.stdout.write(readable(`${ok ? "ok  " : "FAIL"}  ${what}: ${answer}\n`));
+  const results: { readonly result: Result; readonly what: string; readonly answer: string }[] = [];
+  for await (const { ok, warns, what, answer } of checks(config, path)) {
+    const result = ok ? (warns === true ? "warn" : "ok") : "fail";
+    results.push({ result, what, answer });
+    if (options.format === "table") context.stdout.write(readable(`${WORDS[result]}  ${what}: ${answer}\n`));
   }
-  if (failed > 0) throw new CommandError(`${failed} of ${tried} checks failed`);
+  if (options.format === "json") context.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
+  const failed = results.filter(({ result }) => result === "fail").length;
+  if (failed > 0) throw new CommandError(`${failed} of ${results.length} checks failed`);
 }
+
+type Result = "ok" | "warn" | "fail";
+const WORDS: Readonly<Record<Result, string>> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
 
 async function* checks(config: Config, path: string | undefined): AsyncGenerator<Finding> {
   yield { ok: true, what: "configuration", answer: path ?? "no file; all values are defaults" };

@@ -12,13 +12,14 @@ import { makePrivateFolder } from "../../runtime/private-folder.ts";
 export interface UpOptions {
   readonly config?: string;
   readonly gpus?: string;
+  readonly log?: "json";
 }
 
 /** Runs all parts until a signal asks for the end. Fails with a `CommandError` if a part cannot start. */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<void> {
   const loaded = loadConfig(options.config, context.env);
   const config = { ...loaded.config, demo: { ...loaded.config.demo, ...readGpus(options.gpus) } };
-  const onTerminal = context.stdout.isTTY === true;
+  const onTerminal = context.stdout.isTTY === true && options.log === undefined;
   makePrivateFolder(config.data);
   const logPath = join(config.data, "gpu-ledger.log");
   const logFile = onTerminal ? openSync(logPath, "a", 0o600) : undefined;

@@ -4,6 +4,8 @@ import { errorText } from "../context.ts";
 /** One check and its result. */
 export interface Finding {
   readonly ok: boolean;
+  /** Set if everything works, and somebody will still miss something. */
+  readonly warns?: true;
   readonly what: string;
   readonly answer: string;
 }

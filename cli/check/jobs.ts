@@ -139,7 +139,7 @@ async function checkTarget(
   };
 }
 
-/** Returns a finding about missing counters. It is not a failure, because charges do not depend on alerts. */
+/** Returns a warning about missing counters. It is not a failure, because charges do not depend on alerts. */
 function tellLacking(what: string, lacking: readonly LackingAlert[]): Finding {
   const counters = [...new Set(lacking.map(({ counter }) => counter))];
   const lines = counters.map((counter) => {
@@ -147,5 +147,5 @@ function tellLacking(what: string, lacking: readonly LackingAlert[]): Finding {
     return `${counter} (${alerts.join(", ")})`;
   });
   const answer = `alerts cannot work without these counters: ${lines.join("; ")}. \`gpu-ledger generate exporter-config\` writes a counter file`;
-  return { ok: true, what, answer };
+  return { ok: true, warns: true, what, answer };
 }

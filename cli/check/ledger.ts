@@ -55,7 +55,12 @@ async function sums(store: StoreClient, now: number): Promise<Finding> {
 async function prices(store: StoreClient, config: Config, now: number): Promise<Finding> {
   const { book, policies } = ledgerOf(config);
   const what = `prices of ${LATELY}`;
-  if (book.prices.length === 0) return { ok: true, what, answer: "the price book is empty, so nothing has a cost" };
+  if (book.prices.length === 0)
+    return {
+      ok: false,
+      what,
+      answer: "the price book is empty, so nothing has a cost; `gpu-ledger prices list` prints public list prices",
+    };
   const since = now - DAYS * DAY_MILLIS;
   const rows = await store.query<{ model: string; instanceType: string; hours: string }>(UNPRICED, {
     policy: policies[0].name,

@@ -18,8 +18,12 @@ export function createLogger(
   return pino(options, pino.destination({ dest: fileDescriptor, sync: true }));
 }
 
-/** Returns an error in pino's form, with the message of its cause after its own; only once if both are equal. */
+/**
+ * Returns an error in pino's form, with the message of its cause after its own; only once if both are equal. A DOMException has only its name,
+ * message and stack: pino would add the 25 constants of its class.
+ */
 export function serializeError(error: Error): object {
+  if (error instanceof DOMException) return { type: error.name, message: error.message, stack: error.stack };
   const written = pino.stdSerializers.err(error);
   const { cause } = error;
   return cause instanceof Error && cause.message === error.message ? { ...written, message: error.message } : written;

@@ -161,11 +161,18 @@ describe("gpu-ledger check", () => {
       "ok    job gpus, static: 1 targets",
       `ok    job gpus, ${url}: dcgm-exporter, 2 devices, 0 lines left out`,
       expect.stringContaining(
-        `ok    job gpus, ${url}: alerts cannot work without these counters: DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (GPUTelemetryFrozen); `,
+        `warn  job gpus, ${url}: alerts cannot work without these counters: DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (GPUTelemetryFrozen); `,
       ),
     ]);
     expect(stdout).toContain("DCGM_EXP_GPU_HEALTH_STATUS (GPUHealthCheckFailed)");
     expect(stdout).not.toContain("DCGM_FI_DEV_GPU_UTIL (");
+
+    const asJson = await folder.call(["check", "--config", config, "--format", "json"]);
+    expect(asJson).toMatchObject({ code: 0, stderr: "" });
+    const results = JSON.parse(asJson.stdout) as Readonly<Record<"result" | "what" | "answer", string>>[];
+    expect(results.map(({ result, what, answer }) => `${result.padEnd(4)}  ${what}: ${answer}`)).toEqual(
+      stdout.trimEnd().split("\n"),
+    );
   });
 
   it("reports the rows of engines and gateways, and an engine without a pod as a failure", async () => {

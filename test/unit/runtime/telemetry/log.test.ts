@@ -9,4 +9,10 @@ describe("an error in a log", () => {
     });
     expect(serializeError(new Error(cause.message, { cause }))).toMatchObject({ message: "connect ECONNREFUSED" });
   });
+
+  it("has no constants of its class", () => {
+    const written = serializeError(AbortSignal.abort().reason as Error);
+    expect(Object.keys(written)).toEqual(["type", "message", "stack"]);
+    expect(written).toMatchObject({ type: "AbortError", message: "This operation was aborted" });
+  });
 });
