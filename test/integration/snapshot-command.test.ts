@@ -160,7 +160,7 @@ describe("gpu-ledger snapshot", () => {
   it.each([
     [["--objects", "/none.yaml"], "--objects /none.yaml: the file cannot be read"],
     [["--pages", "/none"], "--pages: needs --objects"],
-    [["--kubeconfig", "/none"], "ENOENT"],
+    [["--kubeconfig", "/none"], "/none is not a kubeconfig: there is no such file"],
     [["--prices", "/none"], "/none cannot be read"],
   ])("fails with one clear error for %j", async (args, error) => {
     const { code, stderr } = await folder.call(["snapshot", ...args]);

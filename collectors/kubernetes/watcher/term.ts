@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import { pause, type Clock } from "../../../runtime/clock.ts";
 import { ApiError } from "../api/api-error.ts";
@@ -37,7 +36,6 @@ export const TERM_TIMING: TermTiming = {
 /** The resource name for errors of the lookup of served resources. */
 export const APIS = "apis";
 const TIMEOUT_MILLIS = 10_000;
-const MOST_LISTENERS = 200;
 /** The interval of lookups until the server has answered once. */
 const FIRST_LOOK_MILLIS = 1_000;
 const WATCHED_GROUPS: ReadonlySet<string> = new Set(WATCHED_KINDS.map(({ group }) => group));
@@ -66,8 +64,6 @@ export interface TermOptions {
 export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<void> {
   const { cluster, api, bus, senders, projection, events, clock, timing, followers } = options;
   const { signal } = term;
-  // Each request and each pause in progress listens to the signal.
-  setMaxListeners(MOST_LISTENERS, signal);
   let epoch = term.epoch;
   const registries = createFactRegistries(
     cluster,

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { startDeadline } from "../../../runtime/deadline.ts";
@@ -37,4 +38,17 @@ it("aborts nothing after its end", async () => {
   await sleep(30);
   expect(deadline.signal.aborted).toBe(false);
   expect(deadline.isOver).toBe(false);
+});
+
+it("can share its signal with others, without a warning of a leak", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  const other = new AbortController();
+  const deadlines = Array.from({ length: 50 }, () => startDeadline(other.signal, 60_000));
+  await sleep(20);
+  process.off("warning", onWarning);
+  expect(warnings).toEqual([]);
+  for (const { end } of deadlines) end();
+  expect(getEventListeners(other.signal, "abort")).toEqual([]);
 });
