@@ -212,9 +212,7 @@ function FilterForm({ sums, filter }: Pick<AdviceProps, "sums" | "filter">): VNo
           </option>
         </select>
       </label>
-      <button type="submit" data-plain>
-        Show
-      </button>
+      <button type="submit">Show</button>
     </form>
   );
 }

@@ -174,9 +174,7 @@ function FilterForm({ filter, teams }: { readonly filter: FindingFilter; readonl
           </select>
         </label>
       ))}
-      <button type="submit" data-plain>
-        Show
-      </button>
+      <button type="submit">Show</button>
     </form>
   );
 }

@@ -82,12 +82,12 @@ export interface Pages {
 
 /** Creates the pages of a server. */
 export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
-  const { style, script } = readAssets();
+  const { style, icon } = readAssets();
   const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({
     ...of,
     viewer,
     path: url.split("?")[0]!,
-    assets: { style: style.path, script: script.path },
+    assets: { style: style.path, icon: icon.path },
   });
   const kept = new LRUCache<string, { readonly html: string; readonly madeAt: number }>({
     maxSize: KEPT_BYTES,
@@ -98,7 +98,7 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
     async add(server, context, login) {
       const page: LoginPage = (request, title, content) => pageHtml(shellOf(request), title, content);
       await addLogin(server, { ...login, page });
-      for (const { path, type, bytes } of [style, script])
+      for (const { path, type, bytes } of [style, icon])
         server.get(path, { schema: { hide: true } }, (_, reply) =>
           reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),
         );
@@ -124,6 +124,6 @@ export function createPages(of: Pick<Shell, "version" | "isDemo">): Pages {
       const pages = { ...context, words: createWords(context.now) };
       for (const addOne of PAGES) addOne(addPage, pages);
     },
-    problem: (problem, request) => pageHtml(shellOf(request), problem.title, problemContent(problem)),
+    problem: (problem, request) => pageHtml(shellOf(request), problem.title, problemContent(problem, request.url)),
   };
 }

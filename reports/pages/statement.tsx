@@ -74,9 +74,7 @@ function PeriodForm({ period, policies, policy }: PeriodFormProps): VNode {
           </select>
         </label>
       )}
-      <button type="submit" data-plain>
-        Show
-      </button>
+      <button type="submit">Show</button>
     </form>
   );
 }

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { LOGOUT_COOKIE } from "../access/credentials.ts";
 import { strangersTrail, type RecordAudit } from "../access/audit.ts";
+import { LONGEST_NEXT, ownPath } from "../access/own-path.ts";
 import { Problem } from "../server/problem.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 import { CALLBACK_PATH, SignInError } from "./issuer.ts";
@@ -10,8 +11,6 @@ import type { SignIn } from "./people.ts";
 
 /** The limit of an address. */
 const REQUESTS_A_MINUTE = 120;
-/** The longest path to which a browser goes after a sign-in. */
-const LONGEST_NEXT = 2_000;
 
 const asked = z.object({ next: z.string().max(LONGEST_NEXT).catch("/") });
 const answered = z.object({ state: z.string().max(LONGEST_NEXT).catch("") });
@@ -35,7 +34,7 @@ export function addSignIn(
 
   server.get("/sign-in", hidden, async ({ query, headers }, reply) => {
     const { url, begun } = await issuer.begin().catch(problemOf);
-    const next = ownPath(asked.parse(query).next, publicUrl);
+    const next = ownPath(asked.parse(query).next);
     return reply.header("set-cookie", [...(await sessions.begin(begun, next, headers.cookie))]).redirect(url.href, 303);
   });
 
@@ -64,17 +63,6 @@ export function addSignIn(
       return problemOf(error);
     }
   });
-}
-
-/** Returns a path of this server; `/` for an address of another server, one that browsers could read as such, the sign-in itself, or a path that is too long. */
-function ownPath(next: string, publicUrl: string): string {
-  if (!URL.canParse(next, publicUrl)) return "/";
-  const url = new URL(next, publicUrl);
-  const isOwn = url.origin === new URL(publicUrl).origin && next.startsWith("/") && !url.pathname.startsWith("//");
-  const isSignIn = url.pathname === "/login" || url.pathname.startsWith("/sign-in");
-  const path = `${url.pathname}${url.search}`;
-  // Other letters than those of ASCII become up to nine characters.
-  return isOwn && !isSignIn && path.length <= LONGEST_NEXT ? path : "/";
 }
 
 function problemOf(error: unknown): never {

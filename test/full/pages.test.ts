@@ -131,6 +131,7 @@ describe.skipIf(!isThere)("pages in a browser", () => {
       await page.goto(`${origin}/advice`);
       expect(await page.locator("tbody").first().locator("tr").count()).toBe(4);
       await page.locator("select[name=kind]").selectOption("fewer-replicas");
+      await page.getByRole("button", { name: "Show" }).click();
       await page.waitForURL(/kind=fewer-replicas/);
       expect(await page.locator("tbody").first().locator("tr").count()).toBe(1);
     });
@@ -148,10 +149,12 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
-  it("work without a script: a choice has a button", async () => {
-    await visit(FINANCE, { javaScriptEnabled: false }, async (page) => {
+  it("stay while a choice is made, and show it by a button (WCAG 3.2.2)", async () => {
+    await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);
+      await page.locator("select[name=span]").press("ArrowDown");
       await page.locator("select[name=span]").selectOption("7d");
+      expect(page.url()).toContain("span=2026-03");
       await page.getByRole("button", { name: "Show" }).click();
       expect(page.url()).toContain("span=7d");
       expect(await page.locator("h1").textContent()).toContain("48.00 USD");

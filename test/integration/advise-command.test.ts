@@ -307,7 +307,7 @@ The changes affected 2 GPU-hours.
     [{ changes: [{ pay: { pool: "a" }, as: "rented" }] }, "changes[0] (line 1)"],
     [{ policy: "unknown" }, 'policy: "unknown" is not one of: default, by-usage'],
     [{ prices: [{ per: "gpu-hour" }] }, "prices.0"],
-    [{ price: [] }, "price (line 1): no such key; see docs/advice.md"],
+    [{ price: [] }, "price (line 1): no such key, the nearest is prices; see docs/advice.md"],
   ])("refuses %j with its reason", async (change, reason) => {
     const { code, stderr } = await run(change);
     expect(code).toBe(2);

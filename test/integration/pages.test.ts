@@ -75,7 +75,7 @@ describe("pages", () => {
 
   it("shows once that a token is required", () => {
     const problem = new Problem("not-authenticated", "a token is needed");
-    expect(renderToString(problemContent(problem))).not.toContain("a token is needed");
+    expect(renderToString(problemContent(problem, "/"))).not.toContain("a token is needed");
   });
 
   it("sends at most 150 kB a page", async () => {

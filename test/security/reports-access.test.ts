@@ -119,18 +119,26 @@ describe("the access control of the reports' server", () => {
   it("gives a browser a cookie for its token, which no script can read, and removes it again", async () => {
     const page = await get("/login");
     expect(page.statusCode).toBe(200);
-    const give = (token: string) =>
+    const give = (token: string, next: Readonly<Record<string, string>> = {}) =>
       server.inject({
         method: "POST",
         url: "/login",
         headers: { "content-type": "application/x-www-form-urlencoded" },
-        payload: new URLSearchParams({ token }).toString(),
+        payload: new URLSearchParams({ token, ...next }).toString(),
       });
     const wrong = await give("gpul_wrong");
     expect(wrong.statusCode).toBe(401);
     expect(wrong.headers["set-cookie"]).toBeUndefined();
     const right = await give(` ${tokens["finance's"]} `);
     expect(right).toMatchObject({ statusCode: 303, headers: { location: "/" } });
+    for (const [next, location] of [
+      ["/fleet?span=2026-10", "/fleet?span=2026-10"],
+      ["https://elsewhere.example/fleet", "/"],
+      ["//elsewhere.example/fleet", "/"],
+      ["/\\elsewhere.example", "/"],
+      ["/login?next=/login", "/"],
+    ] as const)
+      expect((await give(tokens["finance's"]!, { next })).headers.location).toBe(location);
     const cookie = String(right.headers["set-cookie"]);
     expect(cookie).toContain("HttpOnly; SameSite=Lax");
     expect((await get("/", undefined, { cookie: cookie.split(";")[0]! })).statusCode).toBe(200);
@@ -138,10 +146,14 @@ describe("the access control of the reports' server", () => {
     expect(String(out.headers["set-cookie"])).toContain("Max-Age=0");
   });
 
-  it("redirects a browser without a token to the page for it", async () => {
-    const answer = await get("/", undefined, { accept: "text/html" });
+  it("leads a browser without a token to the login, which returns to the page", async () => {
+    const answer = await get("/fleet?span=2026-10&by=node", undefined, { accept: "text/html" });
     expect(answer.statusCode).toBe(401);
-    expect(answer.body).toContain('href="/login"');
+    const [, login] = /href="(\/login[^"]*)"/.exec(answer.body) ?? [];
+    expect(login).toBe("/login?next=%2Ffleet%3Fspan%3D2026-10%26by%3Dnode");
+    expect((await get(login!)).body).toContain(
+      '<input type="hidden" name="next" value="/fleet?span=2026-10&amp;by=node"/>',
+    );
   });
 
   it("refuses a token after it is revoked", async () => {

@@ -11,8 +11,8 @@ export interface Shell {
   readonly viewer: Viewer | undefined;
   /** The path of the page. It is marked in the navigation. */
   readonly path: string;
-  /** Addresses of the style and the script. They contain hashes. */
-  readonly assets: { readonly style: string; readonly script: string };
+  /** Addresses of the style and the icon. They contain hashes. */
+  readonly assets: { readonly style: string; readonly icon: string };
 }
 
 /** Pages in the order of the navigation. Some are only for viewers of all teams. */
@@ -51,8 +51,7 @@ function Page({ shell, title, children }: PageProps): VNode {
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · gpu-ledger`}</title>
         <link rel="stylesheet" href={assets.style} />
-        <link rel="icon" href="data:," />
-        <script defer src={assets.script} />
+        <link rel="icon" type="image/svg+xml" href={assets.icon} />
       </head>
       <body>
         <a class="skip" href="#content">

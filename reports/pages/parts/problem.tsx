@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import type { Problem, ProblemCode } from "../../server/problem.ts";
 
-/** The next step after each problem. */
-const NEXT: Readonly<Record<ProblemCode, VNode>> = {
+/** Returns the next step after each problem. A login goes on to `page`. */
+const nextSteps = (page: string): Readonly<Record<ProblemCode, VNode>> => ({
   "wrong-parameter": (
     <p>
       The address has a wrong parameter. <a href="/">The overview</a> has links to all pages.
@@ -20,14 +20,14 @@ const NEXT: Readonly<Record<ProblemCode, VNode>> = {
   ),
   "not-authenticated": (
     <p>
-      <a href="/login">Log in with a token</a>. An administrator creates tokens with{" "}
+      <a href={loginFor(page)}>Log in with a token</a>. An administrator creates tokens with{" "}
       <code>gpu-ledger token create</code>.
     </p>
   ),
   "not-allowed": (
     <p>
       <a href="/">The overview</a> leads to the pages that you can see. An administrator can give a token or a group
-      more rights. You can also <a href="/login">log in</a> in another way.
+      more rights. You can also <a href={loginFor(page)}>log in</a> in another way.
     </p>
   ),
   "not-found": (
@@ -49,15 +49,19 @@ const NEXT: Readonly<Record<ProblemCode, VNode>> = {
     </p>
   ),
   busy: <p>Try again later.</p>,
-};
+});
 
-/** Returns a problem as a page's content: the error and the next step. */
-export function problemContent(problem: Problem): VNode {
+function loginFor(page: string): string {
+  return `/login?next=${encodeURIComponent(page)}`;
+}
+
+/** Returns a problem as a page's content: the error and the next step of a person who asked for a page. */
+export function problemContent(problem: Problem, page: string): VNode {
   return (
     <>
       <h1>{problem.title}</h1>
       {problem.message.toLowerCase() !== problem.title.toLowerCase() && <p class="lead">{problem.message}</p>}
-      {NEXT[problem.code]}
+      {nextSteps(page)[problem.code]}
     </>
   );
 }

@@ -45,9 +45,7 @@ export function SpanForm({ path, span, policies, policy, keep = {} }: SpanFormPr
           </select>
         </label>
       )}
-      <button type="submit" data-plain>
-        Show
-      </button>
+      <button type="submit">Show</button>
     </form>
   );
 }
