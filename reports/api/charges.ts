@@ -25,6 +25,7 @@ import { Problem } from "../server/problem.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
 import { readPart, readPastPart } from "./read-part.ts";
+import { fileName } from "../format/file-name.ts";
 import { sendFile } from "./file.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { chargesSchema } from "./schemas.ts";
@@ -78,7 +79,9 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
         }
         if (format !== "json") {
           const report = await read();
-          return { ...(await writtenAs(format, report, asking.store, context)), exported: exportOf(question, report) };
+          const name = fileName(`charges-by-${question.by.join("-")}`, question.span, format);
+          const body = await writtenAs(format, report, asking.store, context);
+          return { ...body, name, exported: exportOf(question, report) };
         }
         const position = query.cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(query.cursor);
         const report =
@@ -101,9 +104,8 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
       const question = questionOf(query, request.viewer, context);
       const store = answers.storeForFile(request, reply);
       const plan = await planLines(store, question);
-      const name = `gpu-ledger-${question.span.name.replaceAll(/[^\w-]/g, "_")}.${format}`;
       const file = {
-        name,
+        name: fileName("charge-lines", question.span, format),
         type: MEDIA_TYPES[format as LineFormat],
         subject: `lines of ${questionText(question)}`,
         bytes: lineBytes(store, plan, format),

@@ -14,6 +14,7 @@ import { readServingFilters } from "../serving/question.ts";
 import { seesAll } from "../access/viewer.ts";
 import { questionOf } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
+import { fileName } from "../format/file-name.ts";
 import { sendFile } from "./file.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { splitRuleOf } from "./serving.ts";
@@ -87,7 +88,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
 
   async function send(
     { query: { format, check }, request, reply }: Asked,
-    { span: { name } }: { readonly span: Span },
+    { span }: { readonly span: Span },
     names: { readonly file: string; readonly subject: string },
     exported: (store: StoreClient, way: FocusWay) => Promise<FocusExport>,
   ): Promise<FastifyReply> {
@@ -99,7 +100,7 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
       return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));
     }
     const sent = {
-      name: `${names.file}-${name.replaceAll(/[^\w-]/g, "_")}.${format}`,
+      name: fileName(names.file, span, format),
       type: MEDIA_TYPES[format],
       subject: names.subject,
       bytes,

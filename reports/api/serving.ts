@@ -2,6 +2,7 @@ import { z } from "zod";
 import { readServingDimensions, SERVING_DIMENSIONS } from "../../domain/serving/dimension.ts";
 import { PHASES, SPLIT_RULES, type SplitRule } from "../../domain/serving/split-rule.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
+import { fileName } from "../format/file-name.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { REPORT_KINDS } from "../question/question.ts";
 import { spanJson } from "../report/json.ts";
@@ -94,8 +95,11 @@ export function addServing(server: ApiServer, context: ApiContext, words: Words)
       const { format, limit, cursor } = query;
       return answers.send(request, reply, async (asking) => {
         const report = await readServingPart(context, asking, question);
-        if (format === "csv") return { bytes: Buffer.from(servingCsv(report)), type: MEDIA_TYPES.csv };
-        if (format === "ndjson") return { bytes: Buffer.from(servingNdjson(report)), type: MEDIA_TYPES.ndjson };
+        if (format !== "json") {
+          const text = format === "csv" ? servingCsv(report) : servingNdjson(report);
+          const name = fileName(`serving-by-${question.by.join("-")}`, question.span, format);
+          return { bytes: Buffer.from(text), type: MEDIA_TYPES[format], name };
+        }
         const { ledgerVersion } = asking;
         const position = cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(cursor);
         if (position.ledgerVersion !== ledgerVersion) throw pageGone();

@@ -12,6 +12,8 @@ import { createSlots } from "./slots.ts";
 export interface Body {
   readonly bytes: Buffer;
   readonly type: string;
+  /** The name under which a browser keeps the body as a file; shown in the browser if absent. */
+  readonly name?: string;
   /** Headers beside the usual ones. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For the audit trail, if the body is an export: its question and its number of rows. */
@@ -95,6 +97,7 @@ export function createAnswers(parts: {
     const {
       bytes,
       type,
+      name,
       headers = {},
       exported,
     } = await remembered.of(
@@ -109,6 +112,7 @@ export function createAnswers(parts: {
       // In a slot too: an answer from memory costs nothing else, and a crowd of entries would delay the store for everybody.
       await slots.run(caller, () => record({ who: viewer.name, what: "export", subject, details }), gone);
     }
+    if (name !== undefined) void reply.header("content-disposition", `attachment; filename="${name}"`);
     return reply.headers(headers).type(type).send(bytes);
   }
   const partKey = ({ viewer, key }: { readonly viewer: Viewer; readonly key: string }): string =>

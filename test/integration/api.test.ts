@@ -163,7 +163,10 @@ describe("the API", () => {
 
   it("exports sums and lines as files", async () => {
     const csv = await get(`charges?${MARCH}&format=csv`);
-    expect(csv.headers["content-type"]).toBe("text/csv; charset=utf-8");
+    expect(csv.headers).toMatchObject({
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": 'attachment; filename="charges-by-team-2026-03.csv"',
+    });
     expect(csv.body.split("\r\n")[0]).toContain("gpuHours,heldGpuHours");
     const lines = await get(`charges/lines?${MARCH}&format=ndjson`);
     const sum = lines.body
@@ -171,7 +174,7 @@ describe("the API", () => {
       .split("\n")
       .map((line) => Number((JSON.parse(line) as { cost: string }).cost));
     expect(sum.reduce((a, b) => a + b, 0)).toBe(18);
-    expect(lines.headers["content-disposition"]).toBe('attachment; filename="gpu-ledger-2026-03.ndjson"');
+    expect(lines.headers["content-disposition"]).toBe('attachment; filename="charge-lines-2026-03.ndjson"');
     const focus = await get(`focus?${MARCH}&check=true`);
     const [heads, ...rows] = parse(focus.body) as string[][];
     const place = heads!.indexOf("EffectiveCost");
@@ -183,7 +186,7 @@ describe("the API", () => {
     const question = "span=2026-03&kind=showback&policy=default";
     const address = "127.0.0.1";
     const sent = (rows: number, body: string) => ({ address, rows, bytes: Buffer.byteLength(body), isComplete: true });
-    const [file, linesFile] = ["focus-2026-03.csv", "gpu-ledger-2026-03.ndjson"];
+    const [file, linesFile] = ["focus-2026-03.csv", "charge-lines-2026-03.ndjson"];
     const rowsOfLines = lines.body.trim().split("\n").length;
     expect(exports).toEqual([
       { what: "export begun", subject: `FOCUS of ${question}`, address, file },
