@@ -32,15 +32,15 @@ export function startPracticeMetrics(
     const at = now();
     const spends = await readPracticeSpends(bounded, ledger, OPEN, { now: at, days: practices.days });
     const findings = await readPractices(bounded, { ledger, practices, viewer: OPEN, now: at, spends });
-    for (const { name: check, severity } of checks) {
+    for (const { name: check, severity, amount } of checks) {
       const own = findings.filter((finding) => finding.check === check);
       metrics.practiceFindings.set(
         { check, severity },
         own.reduce((sum, { count }) => sum + count, 0),
       );
-      if (!server.moneyOnMetrics) continue;
-      const cost = own.reduce((sum, finding) => sum + finding.cost, 0n);
-      metrics.practiceCost.set({ check }, Number(cost) / Number(LAST_UNITS_IN_ONE));
+      if (!server.moneyOnMetrics || amount === undefined) continue;
+      const atStake = own.reduce((sum, finding) => sum + (finding.atStake ?? 0n), 0n);
+      metrics.practiceCost.set({ check }, Number(atStake) / Number(LAST_UNITS_IN_ONE));
     }
   }
 

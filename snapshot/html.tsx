@@ -102,14 +102,14 @@ function Content({ snapshot, prices }: ContentProps): VNode {
       />
       <h2>Practices that are not followed</h2>
       <Table
-        caption={`Money at stake per month (${currency}, highest first). Amounts of different practices overlap.`}
+        caption={`Money at stake per month (${currency}), most urgent first. Amounts of different practices overlap.`}
         rows={practices}
         columns={[
           { head: "practice", cell: ({ title, check }) => <a href={whyAddress(check)}>{title}</a> },
           { head: "severity", cell: ({ severity }) => severity },
           { head: "team", cell: ({ team }) => <bdi>{team ?? ""}</bdi> },
           { head: "objects", isNumber: true, cell: ({ count }) => count },
-          { head: "at stake", isNumber: true, cell: ({ cost }) => money(cost) },
+          { head: "at stake", isNumber: true, cell: ({ atStake }) => (atStake === undefined ? "" : money(atStake)) },
         ]}
       />
       {unseen.length > 0 && (

@@ -81,6 +81,7 @@ function spendOf(charges: readonly Charge[]): Spend {
   const held = charges.filter(({ holder }) => holder !== undefined);
   return {
     cost: monthOf(lastUnits(costOf(charges))),
+    idle: monthOf(lastUnits(costOf(inState("idle")))),
     waiting: monthOf(lastUnits(costOf(inState("waiting")))),
     unallocated: monthOf(lastUnits(costOf(inState("unallocated")))),
     stranded: monthOf(lastUnits(costOf(inState("stranded")))),

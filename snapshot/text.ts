@@ -100,14 +100,14 @@ export function snapshotText(snapshot: Snapshot, prices: string): string {
       formatTable(
         ["severity", "practice", "team", "objects", `${currency} per month at stake`],
         practices
-          .filter(({ cost: atStake }) => atStake > 0n)
+          .filter(({ atStake = 0n }) => atStake > 0n)
           .slice(0, MOST_ROWS)
-          .map(({ severity, title, team, count, cost: atStake }) => [
+          .map(({ severity, title, team, count, atStake }) => [
             text(severity),
             text(title),
             text(team ?? ""),
             { number: String(count) },
-            { number: money(atStake) },
+            { number: money(atStake!) },
           ]),
       ),
     ],

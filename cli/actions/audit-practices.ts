@@ -59,20 +59,20 @@ const MOST_NAMED = 3;
 
 function tableText({ days, currency, findings }: View): string {
   if (findings.length === 0) return "no findings";
-  const rows = findings.map(({ severity, check, cluster, team, count, cost, objects }) => [
+  const rows = findings.map(({ severity, check, cluster, team, count, atStake, objects }) => [
     severity,
     check,
     cluster,
     team ?? "",
     String(count),
-    formatAmount(cost),
+    atStake === undefined ? "" : formatAmount(atStake),
     `${objects
       .slice(0, MOST_NAMED)
       .map(({ kind, namespace, name }) => `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`)
       .join(", ")}${count > MOST_NAMED ? ", …" : ""}`,
   ]);
-  const head = ["severity", "check", "cluster", "team", "objects", currency, ""];
-  const note = `${currency}: the cost of what is affected in the last ${days} days. Amounts of different checks overlap.`;
+  const head = ["severity", "check", "cluster", "team", "objects", `${currency} at stake`, ""];
+  const note = `At stake: charges of the last ${days} days for GPUs without work, or for work that an interruption makes worthless. Amounts of different checks overlap.`;
   const fixes = findings.map(
     ({ title, check, cluster, team, fixes: lines }) =>
       `${title} (${team ?? cluster}), see ${whyAddress(check)}\n${lines.join("\n").replaceAll(/^/gm, "  ")}`,
@@ -80,11 +80,11 @@ function tableText({ days, currency, findings }: View): string {
   return [renderTable(head, rows), note, "How to mend the first objects of each finding:", ...fixes].join("\n\n");
 }
 
-const CSV_HEAD = ["check", "severity", "cluster", "team", "kind", "namespace", "name", "detail", "cost", "why"];
+const CSV_HEAD = ["check", "severity", "cluster", "team", "kind", "namespace", "name", "detail", "atStake", "why"];
 
 /** Returns a row for each named object of a finding. */
 function csvRows({ check, severity, cluster, team, objects }: Finding): readonly (readonly CsvCell[])[] {
-  return objects.map(({ kind, namespace, name, detail, cost }) => [
+  return objects.map(({ kind, namespace, name, detail, atStake }) => [
     { text: check },
     { text: severity },
     { text: cluster },
@@ -93,7 +93,7 @@ function csvRows({ check, severity, cluster, team, objects }: Finding): readonly
     { text: namespace },
     { text: name },
     { text: detail },
-    { number: formatAmount(cost) },
+    atStake === undefined ? { text: "" } : { number: formatAmount(atStake) },
     { verbatim: whyAddress(check) },
   ]);
 }

@@ -1,22 +1,22 @@
-import type { Money } from "../exact/units.ts";
+import { lastUnits, type Money } from "../exact/units.ts";
 import type { Affected, FixOf } from "./check.ts";
 import type { PracticeNamespace, PracticeNode, PracticeWorkload } from "./facts.ts";
 
-type Found = Partial<Pick<Affected, "detail" | "value" | "cost">>;
+type Found = Partial<Pick<Affected, "detail" | "value" | "atStake">>;
 
-/** Returns a workload as an affected object of its team. Without another amount, its whole cost is at stake. */
+/** Returns a workload as an affected object of its team. */
 export function affectedWorkload(workload: Omit<PracticeWorkload, "pods">, found: Found = {}): Affected {
   const { cluster, namespace, kind, name, team, spend, exempt } = workload;
   return { cluster, team, kind, namespace, name, exempt, detail: "", value: "", cost: spend.cost, ...found };
 }
 
-/** Returns a node as an affected object of the whole cluster. Without another amount, its whole cost is at stake. */
+/** Returns a node as an affected object of the whole cluster. */
 export function affectedNode({ cluster, node, spend, exempt }: PracticeNode, found: Found = {}): Affected {
   const object = { cluster, team: undefined, kind: "Node", namespace: "", name: node, exempt };
   return { ...object, detail: "", value: "", cost: spend.cost, ...found };
 }
 
-/** Returns a namespace, or an object in it, as an affected object of its team. Without another amount, its whole cost is at stake. */
+/** Returns a namespace, or an object in it, as an affected object of its team. */
 export function affectedNamespace(
   { cluster, name: namespace, team, cost, exempt }: PracticeNamespace,
   found: Found & Partial<Pick<Affected, "kind" | "name">> = {},
@@ -25,14 +25,25 @@ export function affectedNamespace(
   return { ...object, detail: "", value: "", cost, ...found };
 }
 
-/** Returns an object of the whole cluster with its money at stake. */
+/** Returns an object of the whole cluster. */
 export function affectedCluster(
   cluster: string,
   object: { readonly kind: string; readonly name: string; readonly exempt?: ReadonlySet<string> },
-  found: Omit<Found, "cost"> & { readonly cost: Money },
+  found: Found & { readonly cost?: Money },
 ): Affected {
   const { kind, name, exempt = NOTHING } = object;
-  return { cluster, team: undefined, kind, namespace: "", name, exempt, detail: "", value: "", ...found };
+  return {
+    cluster,
+    team: undefined,
+    kind,
+    namespace: "",
+    name,
+    exempt,
+    detail: "",
+    value: "",
+    cost: lastUnits(0n),
+    ...found,
+  };
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

@@ -21,8 +21,10 @@ export interface Affected {
   readonly detail: string;
   /** The value that mends the object, for the fix of its check; empty if the fix needs none. */
   readonly value: string;
-  /** The money at stake. */
+  /** The cost of the object, by which the objects of a finding are sorted if no money is at stake. */
   readonly cost: Money;
+  /** The part of the cost that the practice wastes or can lose; absent if the charges do not show one. */
+  readonly atStake?: Money | undefined;
   readonly exempt: ReadonlySet<string>;
 }
 
@@ -30,7 +32,7 @@ export interface Affected {
 export type FixOf = Pick<Affected, "kind" | "namespace" | "name" | "value">;
 
 /** An object of a finding. */
-export type FoundObject = Pick<Affected, "kind" | "namespace" | "name" | "detail" | "cost">;
+export type FoundObject = Pick<Affected, "kind" | "namespace" | "name" | "detail" | "atStake">;
 
 /** The objects of one team, or of the whole cluster, that do not follow a practice. */
 export interface Finding {
@@ -40,12 +42,12 @@ export interface Finding {
   readonly cluster: string;
   /** Undefined if the objects belong to the whole cluster. */
   readonly team: string | undefined;
-  /** The objects with the highest cost, at most {@link MOST_OBJECTS}. */
+  /** The objects with the most money at stake, or else with the highest cost, at most {@link MOST_OBJECTS}. */
   readonly objects: readonly FoundObject[];
   /** The number of all objects. */
   readonly count: number;
-  /** The money at stake of all objects, over the days of the practices. */
-  readonly cost: Money;
+  /** The money at stake of all objects, over the days of the practices; undefined for a check of which the charges show none. */
+  readonly atStake: Money | undefined;
   /** Commands or lines of manifests that mend the first objects. */
   readonly fixes: readonly string[];
 }
@@ -61,8 +63,8 @@ export interface CheckText {
   readonly what: string;
   /** The reason why that is a problem. */
   readonly why: string;
-  /** The meaning of the money at stake. */
-  readonly amount: string;
+  /** The meaning of the money at stake: charges for GPUs without work, or work that would be lost. Absent if the charges do not show any. */
+  readonly amount?: string;
   /** Returns a command or lines of a manifest that mend an object. */
   readonly fix: (object: FixOf) => string;
 }
@@ -89,7 +91,7 @@ export function createCheck(text: CheckText, affectedIn: (facts: PracticeFacts) 
 }
 
 function findingOf(
-  { name: check, severity, title, fix }: CheckText,
+  { name: check, severity, title, amount, fix }: CheckText,
   affected: readonly [Affected, ...Affected[]],
 ): Finding {
   const [first] = affected;
@@ -100,27 +102,28 @@ function findingOf(
     title,
     cluster: first.cluster,
     team: first.team,
-    objects: highest.map(({ kind, namespace, name, detail, cost }) => ({ kind, namespace, name, detail, cost })),
+    objects: highest.map(({ kind, namespace, name, detail, atStake }) => ({ kind, namespace, name, detail, atStake })),
     count: affected.length,
-    cost: sum(affected.map(({ cost }) => cost)),
+    atStake: amount === undefined ? undefined : sum(affected.map(({ atStake }) => atStake ?? lastUnits(0n))),
     fixes: [...new Set(highest.slice(0, MOST_FIXES).map(fix))],
   };
 }
 
-/** Returns the {@link MOST_OBJECTS} objects with the highest cost, highest first. A fleet has ten thousand objects, so not all are sorted. */
+/** Returns the {@link MOST_OBJECTS} objects with the most money, highest first. A fleet has ten thousand objects, so not all are sorted. */
 function highestOf(affected: readonly Affected[]): readonly Affected[] {
   const highest: Affected[] = [];
   for (const object of affected) {
-    if (highest.length === MOST_OBJECTS && byCost(highest.at(-1)!, object) <= 0) continue;
-    const place = highest.findIndex((other) => byCost(object, other) < 0);
+    if (highest.length === MOST_OBJECTS && byMoney(highest.at(-1)!, object) <= 0) continue;
+    const place = highest.findIndex((other) => byMoney(object, other) < 0);
     highest.splice(place === -1 ? highest.length : place, 0, object);
     if (highest.length > MOST_OBJECTS) highest.pop();
   }
   return highest;
 }
 
-function byCost(a: Affected, b: Affected): number {
-  if (a.cost !== b.cost) return a.cost < b.cost ? 1 : -1;
+function byMoney(a: Affected, b: Affected): number {
+  const [one, other] = [a.atStake ?? a.cost, b.atStake ?? b.cost];
+  if (one !== other) return one < other ? 1 : -1;
   return byName(a, b);
 }
 

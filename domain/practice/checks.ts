@@ -55,16 +55,17 @@ export const CHECKS: readonly Check[] = [
 /** The names of all checks. */
 export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
 
-/** Returns the findings of all checks that are not switched off: highest cost first, then by severity and name. */
+/** Returns the findings of all checks that are not switched off: most urgent first, then most money at stake, then by name. */
 export function findingsOf(facts: PracticeFacts, off: readonly string[] = []): readonly Finding[] {
   return CHECKS.filter(({ name }) => !off.includes(name))
     .flatMap(({ check }) => check(facts))
-    .toSorted(byCost);
+    .toSorted(byUrgency);
 }
 
-function byCost(a: Finding, b: Finding): number {
-  if (a.cost !== b.cost) return a.cost < b.cost ? 1 : -1;
+function byUrgency(a: Finding, b: Finding): number {
   if (a.severity !== b.severity) return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+  const [stake, others] = [a.atStake ?? -1n, b.atStake ?? -1n];
+  if (stake !== others) return stake < others ? 1 : -1;
   const [one, other] = [a, b].map(({ check, cluster, team }) => JSON.stringify([check, cluster, team]));
   return one! < other! ? -1 : 1;
 }

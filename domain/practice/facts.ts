@@ -7,6 +7,8 @@ import type { WorkloadFact, WorkloadType } from "../workload.ts";
 /** The published charges of something over the days of the practices, under the billing policy. */
 export interface Spend {
   readonly cost: Money;
+  /** The part of the cost in the state `idle`. */
+  readonly idle: Money;
   /** The part of the cost in the state `waiting`: GPUs that an incomplete gang held. */
   readonly waiting: Money;
   /** The part of the cost in the state `unallocated`. */

@@ -1,15 +1,19 @@
-import { formatAmount } from "../exact/units.ts";
+import { formatAmount, type Money } from "../exact/units.ts";
 import type { Finding } from "./check.ts";
 import { whyAddress } from "./page.ts";
 
 /** Returns a finding as JSON, with amounts as decimal texts. */
-export function findingJson({ check, cost, objects, team, ...rest }: Finding): object {
+export function findingJson({ check, atStake, objects, team, ...rest }: Finding): object {
   return {
     check,
     ...rest,
     team: team ?? null,
-    cost: formatAmount(cost),
-    objects: objects.map((object) => ({ ...object, cost: formatAmount(object.cost) })),
+    atStake: amountJson(atStake),
+    objects: objects.map((object) => ({ ...object, atStake: amountJson(object.atStake) })),
     why: whyAddress(check),
   };
+}
+
+function amountJson(amount: Money | undefined): string | null {
+  return amount === undefined ? null : formatAmount(amount);
 }

@@ -64,6 +64,7 @@ export interface PracticeRecords {
 
 const NOTHING: Spend = {
   cost: lastUnits(0n),
+  idle: lastUnits(0n),
   waiting: lastUnits(0n),
   unallocated: lastUnits(0n),
   stranded: lastUnits(0n),
@@ -231,6 +232,7 @@ function total(spends: readonly Spend[]): Spend {
   const sumOf = (of: (spend: Spend) => bigint): bigint => spends.reduce((sum, spend) => sum + of(spend), 0n);
   return {
     cost: sumOf(({ cost }) => cost) as Money,
+    idle: sumOf(({ idle }) => idle) as Money,
     waiting: sumOf(({ waiting }) => waiting) as Money,
     unallocated: sumOf(({ unallocated }) => unallocated) as Money,
     stranded: sumOf(({ stranded }) => stranded) as Money,

@@ -1,11 +1,7 @@
 import type { GpuAmounts } from "../cluster-fact.ts";
-import { lastUnits, type Money } from "../exact/units.ts";
 
 /** A grant of which at most this part was in use is too large. */
 const LARGEST_USED = 0.5;
-
-/** The money at stake of a grant: it costs nothing by itself. */
-export const NOTHING: Money = lastUnits(0n);
 
 /** A granted resource of which most was never in use. */
 export interface UnusedGrant {

@@ -22,7 +22,7 @@ const practicesSchema = z
         cluster: z.string(),
         team: z.string().nullable().describe("The team of the objects; null if they belong to the whole cluster."),
         count: z.number().int().describe("The number of all objects."),
-        cost: decimal.describe("The money at stake of all objects."),
+        atStake: decimal.nullable().describe("The money at stake of all objects; null for a check without."),
         objects: z
           .array(
             z.object({
@@ -30,10 +30,10 @@ const practicesSchema = z
               namespace: z.string(),
               name: z.string(),
               detail: z.string(),
-              cost: decimal,
+              atStake: decimal.nullable(),
             }),
           )
-          .describe("The objects with the highest cost, at most 20."),
+          .describe("The objects with the most money, at most 20."),
         fixes: z.array(z.string()).describe("Commands or lines of manifests that mend the first objects."),
         why: z.url().describe("The page with the reason."),
       }),
@@ -60,7 +60,7 @@ export function addPractices(server: ApiServer, context: ApiContext): void {
   addRoute(server, {
     path: "/practices",
     summary:
-      "Where the clusters do not follow a practice: objects, money at stake, how to mend it (highest cost first).",
+      "Where the clusters do not follow a practice: objects, money at stake, how to mend it (most urgent first).",
     query: z.strictObject(practicesQuery),
     answer: practicesSchema,
     handle: ({ query, request, reply }) =>

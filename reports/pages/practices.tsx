@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import { askPractices, givenOf, practicesQuery } from "../api/practices.ts";
-import { formatAmount } from "../../domain/exact/units.ts";
-import { SEVERITIES, type Finding } from "../../domain/practice/check.ts";
+import { formatAmount, type Money as Exact } from "../../domain/exact/units.ts";
+import { SEVERITIES, type Finding, type FoundObject } from "../../domain/practice/check.ts";
 import { CHECKS } from "../../domain/practice/checks.ts";
 import { whyAddress } from "../../domain/practice/page.ts";
 import { seesAll } from "../access/viewer.ts";
@@ -14,7 +14,7 @@ import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
-/** Adds the page of findings: where the clusters do not follow a practice, by money, and the objects of the findings of one check. */
+/** Adds the page of findings: where the clusters do not follow a practice, by urgency, and the objects of the findings of one check. */
 export function addPractices(add: AddPage, context: PageContext): void {
   const { ledger, practices, now } = context;
   const query = z.object(practicesQuery);
@@ -55,8 +55,10 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
     <>
       <h1>Practices</h1>
       <p class="lead">
-        Where the clusters do not follow a practice, as of {utc(at)}. The money at stake is the cost of what is affected
-        in the last {days} days. Amounts of different checks overlap and do not add up.
+        Where the clusters do not follow a practice, as of {utc(at)}. The money at stake was charged in the last {days}{" "}
+        days for GPUs without work, or for work that an interruption makes worthless, because the practice is not
+        followed. Practices that risk something else have no amount. Amounts of different checks overlap and do not add
+        up.
       </p>
       <FilterForm filter={filter} teams={teams} />
       {findings.length === 0 ? (
@@ -68,7 +70,7 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
         </Empty>
       ) : (
         <Table
-          caption={isOfAll ? "Findings (highest cost first)" : "Findings of your teams (highest cost first)"}
+          caption={isOfAll ? "Findings (most urgent first)" : "Findings of your teams (most urgent first)"}
           rows={findings}
           paging={paging}
           columns={[
@@ -83,9 +85,9 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
             { head: "team", cell: ({ team }) => (team === undefined ? "" : <bdi>{team}</bdi>) },
             { head: "objects", isNumber: true, cell: ({ count }) => count },
             {
-              head: currency,
+              head: `${currency} at stake`,
               isNumber: true,
-              cell: ({ cost }) => <Money amount={formatAmount(cost)} currency={currency} />,
+              cell: ({ atStake }) => <AtStake amount={atStake} currency={currency} />,
             },
           ]}
         />
@@ -100,7 +102,7 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
             <a href={address("/api/v1/practices", { ...filter })}>The findings as JSON</a>
           </p>
           {findings.slice(0, MOST_SHOWN).map((finding) => (
-            <FoundObjects finding={finding} currency={currency} amount={chosen.amount} />
+            <FoundObjects finding={finding} currency={currency} rule={chosen.amount} />
           ))}
         </>
       )}
@@ -109,17 +111,19 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
 }
 
 /** The objects of a finding, and how to mend the first ones. */
-function FoundObjects({ finding, currency, amount }: FoundProps): VNode {
-  const { cluster, team, objects, count, cost, fixes } = finding;
+function FoundObjects({ finding, currency, rule }: FoundProps): VNode {
+  const { cluster, team, objects, count, atStake, fixes } = finding;
   const of = team === undefined ? `of the cluster ${cluster}` : `of ${team} in ${cluster}`;
   return (
     <section>
       <h3>
         <bdi>{team ?? cluster}</bdi>
       </h3>
-      <p>
-        <Money amount={formatAmount(cost)} currency={currency} /> {currency} are at stake: {amount}.
-      </p>
+      {rule !== undefined && (
+        <p>
+          <AtStake amount={atStake} currency={currency} /> {currency} are at stake: {rule}.
+        </p>
+      )}
       <Table
         caption={count > objects.length ? `The first ${objects.length} of ${count} objects ${of}` : `Objects ${of}`}
         rows={objects}
@@ -131,11 +135,15 @@ function FoundObjects({ finding, currency, amount }: FoundProps): VNode {
             ),
           },
           { head: "found", cell: ({ detail }) => <bdi>{detail}</bdi> },
-          {
-            head: currency,
-            isNumber: true,
-            cell: (object) => <Money amount={formatAmount(object.cost)} currency={currency} />,
-          },
+          ...(rule === undefined
+            ? []
+            : [
+                {
+                  head: `${currency} at stake`,
+                  isNumber: true,
+                  cell: (object: FoundObject) => <AtStake amount={object.atStake} currency={currency} />,
+                },
+              ]),
         ]}
       />
       <p>To mend {count > fixes.length ? "the first objects" : "them"}:</p>
@@ -149,7 +157,13 @@ function FoundObjects({ finding, currency, amount }: FoundProps): VNode {
 interface FoundProps {
   readonly finding: Finding;
   readonly currency: string;
-  readonly amount: string;
+  /** The meaning of the money at stake; undefined for a check without. */
+  readonly rule: string | undefined;
+}
+
+/** Money at stake; nothing for a check without. */
+function AtStake({ amount, currency }: { readonly amount: Exact | undefined; readonly currency: string }): VNode {
+  return amount === undefined ? <></> : <Money amount={formatAmount(amount)} currency={currency} />;
 }
 
 /** A form for the conditions of the view. It works without a script. */

@@ -70,6 +70,7 @@ HAVING min(at) < fromUnixTimestamp64Milli({from:Int64})`;
 const SPENDS = `
 SELECT toBool(grouping(node) = 1) AS isOfWorkload, cluster, node, namespace, workload_kind AS kind, workload AS name,
   toString(sum(ifNull(effective_cost, 0))) AS cost,
+  toString(sumIf(ifNull(effective_cost, 0), state = 'idle')) AS idle,
   toString(sumIf(ifNull(effective_cost, 0), state = 'waiting')) AS waiting,
   toString(sumIf(ifNull(effective_cost, 0), state = 'unallocated')) AS unallocated,
   toString(sumIf(ifNull(effective_cost, 0), state = 'stranded')) AS stranded,
@@ -103,6 +104,7 @@ interface SpendRow {
   readonly kind: string;
   readonly name: string;
   readonly cost: string;
+  readonly idle: string;
   readonly waiting: string;
   readonly unallocated: string;
   readonly stranded: string;
@@ -152,6 +154,7 @@ export async function readPracticeSpends(
   const spends = rows.map((row) => ({
     ...row,
     cost: amountOf<"currency">(row.cost),
+    idle: amountOf<"currency">(row.idle),
     waiting: amountOf<"currency">(row.waiting),
     unallocated: amountOf<"currency">(row.unallocated),
     stranded: amountOf<"currency">(row.stranded),

@@ -24,7 +24,7 @@ export const SERVER_METRICS = {
   practiceCost: {
     name: "gpu_ledger_practice_cost",
     type: "gauge",
-    help: "Cost of these objects in the days of the practices, in the currency of the price book. Costs of different checks overlap.",
+    help: "The money at stake of these objects in the days of the practices, in the currency of the price book, for each check that has one. Amounts of different checks overlap.",
     labels: ["check"],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { CHECK_NAMES } from "../../domain/practice/checks.ts";
+import { CHECKS } from "../../domain/practice/checks.ts";
 import { readPractices, readPracticeSpends } from "../../reports/read/practices.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
@@ -22,7 +22,7 @@ const CONFIG = `prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective
 /** Checks that the server of the gauges has switched off. */
 const OFF = ["node-without-exporter", "pool-unused", "image-not-pinned"];
 
-/** Four GPUs for four hours at 3 an hour: two of vision, one of nlp, and a free one. Nothing has ended. */
+/** Four GPUs for four hours at 3 an hour: two idle ones of vision, one of nlp, and a free one. Nothing has ended. */
 const FLEET = scenarioWith({
   period: { start: "2026-03-31T08:00:00Z", end: "2026-03-31T12:00:00Z" },
   nodes: [{ name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 4, instanceType: "p4d" }],
@@ -31,7 +31,7 @@ const FLEET = scenarioWith({
     nlp: { labels: { team: "nlp" }, quota: 2 },
   },
   pods: [
-    { name: "vision-0", namespace: "vision", node: "gpu-a", holds: { gpus: 2 }, devices: [0, 1], activity: 1 },
+    { name: "vision-0", namespace: "vision", node: "gpu-a", holds: { gpus: 2 }, devices: [0, 1], activity: 0 },
     { name: "nlp-0", namespace: "nlp", node: "gpu-a", holds: { gpus: 1 }, devices: [2], activity: 1 },
   ],
   prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "3.00" }],
@@ -43,9 +43,9 @@ interface Answer {
   readonly findings: readonly {
     readonly check: string;
     readonly team: string | null;
-    readonly cost: string;
+    readonly atStake: string | null;
     readonly count: number;
-    readonly objects: readonly { readonly name: string; readonly cost: string }[];
+    readonly objects: readonly { readonly name: string; readonly atStake: string | null }[];
     readonly fixes: readonly string[];
     readonly why: string;
   }[];
@@ -61,7 +61,7 @@ describe("the practices of a store", () => {
     expect(answer.statusCode).toBe(200);
     return answer.json();
   };
-  const found = ({ findings }: Answer) => findings.map(({ check, team, cost }) => [check, team, cost]);
+  const found = ({ findings }: Answer) => findings.map(({ check, team, atStake }) => [check, team, atStake]);
 
   beforeAll(async () => {
     store = await createTestDatabase("practices");
@@ -71,7 +71,7 @@ describe("the practices of a store", () => {
     // The pods of the fleet end with its time. This pod has the workload of one of them, and still runs.
     const workload = { kind: "Pod", name: "vision-0" };
     const asks = [{ kind: "gpu", resource: "nvidia.com/gpu", count: 2 }] as const;
-    const of = { cluster: "default", namespace: "vision", type: "other", workload, asks } as const;
+    const of = { cluster: "default", namespace: "vision", type: "notebook", workload, asks } as const;
     await insertWorkloads(store, [goodPod("vision-0-again", { ...of, tolerations: ["*"] })]);
     server = await createReportsServer(store, NOON, CONFIG);
   });
@@ -80,19 +80,21 @@ describe("the practices of a store", () => {
     await store.close();
   });
 
-  it("are found with the exact charges of what is affected, highest cost first", async () => {
+  it("are found with the exact charges that are at stake, most urgent first", async () => {
     const answer = await ask();
     expect(answer).toMatchObject({ days: 7, currency: "USD" });
     expect(found(answer)).toEqual([
-      ["gpu-node-without-taint", null, "48"],
-      ["namespace-without-quota", "vision", "24"],
-      ["namespace-without-limit-range", "vision", "24"],
-      ["tolerates-everything", "vision", "24"],
-      ["namespace-without-limit-range", "nlp", "12"],
+      ["whole-gpu-for-notebook", "vision", "24"],
+      ["gpu-node-without-taint", null, null],
+      ["namespace-without-quota", "vision", null],
+      ["namespace-without-limit-range", "nlp", null],
+      ["namespace-without-limit-range", "vision", null],
+      ["tolerates-everything", "vision", null],
     ]);
-    expect(answer.findings[1]).toMatchObject({
+    expect(answer.findings[0]).toMatchObject({ objects: [{ name: "vision-0", atStake: "24" }] });
+    expect(answer.findings[2]).toMatchObject({
       count: 1,
-      objects: [{ name: "vision", cost: "24" }],
+      objects: [{ name: "vision", atStake: null }],
       fixes: ["kubectl create quota gpus --namespace vision --hard=requests.nvidia.com/gpu=2"],
       why: expect.stringMatching(/docs\/practices\.md#namespace-without-quota$/) as unknown,
     });
@@ -106,23 +108,27 @@ describe("the practices of a store", () => {
   it("of a team are all that its viewer sees: no other team, no node and no name of either", async () => {
     const answer = await ask("", VISION);
     expect(found(answer)).toEqual([
-      ["namespace-without-quota", "vision", "24"],
-      ["namespace-without-limit-range", "vision", "24"],
-      ["tolerates-everything", "vision", "24"],
+      ["whole-gpu-for-notebook", "vision", "24"],
+      ["namespace-without-quota", "vision", null],
+      ["namespace-without-limit-range", "vision", null],
+      ["tolerates-everything", "vision", null],
     ]);
-    expect(JSON.stringify(answer)).not.toMatch(/nlp|gpu-a/);
+    // The node of the own notebook is the finding's detail.
+    const [{ objects }, ...others] = answer.findings as [Answer["findings"][number]];
+    expect(objects).toEqual([expect.objectContaining({ name: "vision-0", detail: "gpu-a" })]);
+    expect(JSON.stringify(others)).not.toMatch(/nlp|gpu-a/);
     expect(found(await ask("?team=nlp", VISION))).toEqual([]);
     expect((await server.get("/practices?check=namespace-without-limit-range", VISION)).body).not.toMatch(/nlp|gpu-a/);
   });
 
   it("are filtered by check, severity and team; an unknown check is refused", async () => {
     expect(found(await ask("?check=namespace-without-quota"))).toHaveLength(1);
-    expect(found(await ask("?severity=low&team=nlp"))).toEqual([["namespace-without-limit-range", "nlp", "12"]]);
-    expect(found(await ask("?check=&severity=&team="))).toHaveLength(5);
+    expect(found(await ask("?severity=low&team=nlp"))).toEqual([["namespace-without-limit-range", "nlp", null]]);
+    expect(found(await ask("?check=&severity=&team="))).toHaveLength(6);
     expect((await server.get("/api/v1/practices?check=good-weather")).statusCode).toBe(400);
   });
 
-  it("are shown by money, and with objects and fixes for one check", async () => {
+  it("are shown by urgency, and with objects and fixes for one check", async () => {
     const all = (await server.get("/practices")).body;
     expect(all).toContain("GPU nodes without a taint");
     expect(all).not.toContain("kubectl");
@@ -130,6 +136,10 @@ describe("the practices of a store", () => {
     expect(body).toContain("kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule");
     expect(body).toContain("docs/practices.md#gpu-node-without-taint");
     expect(body).not.toContain("Namespaces without a LimitRange");
+    expect(body).not.toContain("are at stake");
+    expect((await server.get("/practices?check=whole-gpu-for-notebook")).body).toContain(
+      "24.00</data> USD are at stake: the cost of the idle time of these notebooks.",
+    );
   });
 
   it("are checked without those that the configuration switches off, and on the charges of its days", async () => {
@@ -142,9 +152,10 @@ describe("the practices of a store", () => {
     await own.close();
     expect(answer.days).toBe(1);
     expect(found(answer)).toEqual([
-      ["gpu-node-without-taint", null, "0"],
-      ["namespace-without-quota", "vision", "0"],
-      ["tolerates-everything", "vision", "0"],
+      ["whole-gpu-for-notebook", "vision", "0"],
+      ["gpu-node-without-taint", null, null],
+      ["namespace-without-quota", "vision", null],
+      ["tolerates-everything", "vision", null],
     ]);
   });
 
@@ -161,13 +172,14 @@ describe("the practices of a store", () => {
       expect(stderr).toBe("");
       const json = JSON.parse(stdout) as Answer;
       expect(json.findings.map(({ check }) => check)).toEqual([
+        "whole-gpu-for-notebook",
         "gpu-node-without-taint",
         "namespace-without-quota",
         "namespace-without-limit-range",
         "tolerates-everything",
       ]);
       const csv = (await run("--format", "csv", "--check", "tolerates-everything", "--team", "vision")).stdout;
-      expect(csv.split("\r\n")[1]).toMatch(/^tolerates-everything,low,default,vision,Pod,vision,vision-0,,0,https:/);
+      expect(csv.split("\r\n")[1]).toMatch(/^tolerates-everything,low,default,vision,Pod,vision,vision-0,,,https:/);
       const table = (await run("--team", "nobody")).stdout;
       expect(table).toBe("no findings\n");
       expect((await run()).stdout).toContain("  kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule");
@@ -180,9 +192,12 @@ describe("the practices of a store", () => {
   });
 
   it.each([
-    { moneyOnMetrics: true, costs: CHECK_NAMES.length - OFF.length },
+    {
+      moneyOnMetrics: true,
+      costs: CHECKS.filter(({ name, amount }) => amount !== undefined && !OFF.includes(name)).length,
+    },
     { moneyOnMetrics: false, costs: 0 },
-  ])("are gauges of a server, with their cost if metrics may have money: $moneyOnMetrics", async (given) => {
+  ])("are gauges of a server, with the money at stake if metrics may have money: $moneyOnMetrics", async (given) => {
     const registry = new Registry();
     const yaml = `${CONFIG}\nserver: { moneyOnMetrics: ${given.moneyOnMetrics} }\npractices: { off: [${OFF.join(", ")}] }`;
     const config = parseConfig(yaml, { source: "the test", folder: ".", env: {} });
@@ -200,7 +215,7 @@ describe("the practices of a store", () => {
     expect(lines).toContain('gpu_ledger_practice_findings{check="no-priority-class",severity="medium"} 0');
     const costs = lines.filter((line) => line.startsWith("gpu_ledger_practice_cost{"));
     expect(costs).toHaveLength(given.costs);
-    expect(costs.filter((line) => line.endsWith('gpu-node-without-taint"} 48'))).toHaveLength(given.costs > 0 ? 1 : 0);
+    expect(costs.filter((line) => line.endsWith('whole-gpu-for-notebook"} 24'))).toHaveLength(given.costs > 0 ? 1 : 0);
   });
 
   it("find a node whose exporter lacks the profiling counters, by its last samples", async () => {

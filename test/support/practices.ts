@@ -18,6 +18,7 @@ export function spend(cost: string, others: Partial<Record<keyof Spend, string>>
   const hours = (text = "0"): GpuHours => amountOf<"gpu-hour">(text);
   return {
     cost: money(cost),
+    idle: money(others.idle),
     waiting: money(others.waiting),
     unallocated: money(others.unallocated),
     stranded: money(others.stranded),
@@ -135,12 +136,12 @@ export const GOOD_FLEET: PracticeRecords = {
   workloadSpends: [
     { cluster: "test", namespace: "ml", kind: "Job", name: "train", ...spend("100") },
     { cluster: "test", namespace: "ml", kind: "Deployment", name: "chat", ...spend("60") },
-    { cluster: "test", namespace: "ml", kind: "Notebook", name: "ada", ...spend("5.5") },
+    { cluster: "test", namespace: "ml", kind: "Notebook", name: "ada", ...spend("5.5", { idle: "2.25" }) },
   ],
   nodeSpends: ["gpu-a", "gpu-b"].map((node) => ({
     cluster: "test",
     node,
-    ...spend("80", { gpuHours: "1344", heldGpuHours: "1200", unallocatedGpuHours: "144" }),
+    ...spend("80", { gpuHours: "1344", heldGpuHours: "1200", unallocatedGpuHours: "144", unallocated: "8" }),
   })),
   telemetry: ["gpu-a", "gpu-b"].map((node) => ({ cluster: "test", node, hasSamples: true, hasProfiling: true })),
 };

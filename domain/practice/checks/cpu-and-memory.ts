@@ -45,7 +45,7 @@ export const cpuOrMemoryGone = createCheck(
       return affectedNode(node, {
         detail: `${stranded} of ${free} free GPUs without ${lack}: ${named.join(", ")}`,
         value: holders[0]?.fix ?? "",
-        cost: lastUnits((node.spend.unallocated * BigInt(stranded)) / BigInt(free)),
+        atStake: lastUnits((node.spend.unallocated * BigInt(stranded)) / BigInt(free)),
       });
     });
   },

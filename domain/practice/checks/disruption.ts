@@ -9,7 +9,6 @@ export const withoutDisruptionBudget = createCheck(
     title: "Inference without a PodDisruptionBudget",
     what: "Inference of at least two running pods, of which one is selected by no PodDisruptionBudget. Single pods are left out: a budget for one pod blocks every drain.",
     why: "A drain of nodes, for an upgrade or by an autoscaler, can evict all replicas at once. The service is away while large models load again, on GPUs that are paid meanwhile.",
-    amount: "the cost of these workloads",
     fix: ({ namespace, name }) =>
       `kubectl create poddisruptionbudget ${name} --namespace ${namespace} --selector app=${name} --max-unavailable 1   # the labels of its pods, if they have no app`,
   },

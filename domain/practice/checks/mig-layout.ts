@@ -37,7 +37,7 @@ kubectl uncordon ${name}   # when the label nvidia.com/mig.config.state is succe
       return affectedNode(node, {
         value: profileFor(node, migMeasure),
         detail: `${percent} % of the cost, now with ${instances}`,
-        cost: stranded,
+        atStake: stranded,
       });
     }),
 );

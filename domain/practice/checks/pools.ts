@@ -1,5 +1,5 @@
 import { DAY_MILLIS, HOUR_MILLIS } from "../../time.ts";
-import { LAST_UNITS_IN_ONE } from "../../exact/units.ts";
+import { LAST_UNITS_IN_ONE, type Money } from "../../exact/units.ts";
 import { affectedCluster } from "../affected.ts";
 import { createCheck } from "../check.ts";
 import type { PracticeFacts, PracticePool } from "../facts.ts";
@@ -65,9 +65,9 @@ function isObserved({ now, days }: PracticeFacts, { nodes, spend }: PracticePool
   );
 }
 
-function affectedPool({ cluster, name, nodes, spend }: PracticePool, cost: PracticePool["spend"]["cost"]) {
+function affectedPool({ cluster, name, nodes, spend }: PracticePool, atStake: Money) {
   const exempt = new Set([...nodes[0]!.exempt].filter((check) => nodes.every((node) => node.exempt.has(check))));
   const percent = spend.gpuHours === 0n ? 0n : (spend.unallocatedGpuHours * 100n) / spend.gpuHours;
   const detail = `${nodes.length} nodes, ${percent} % of the GPU-hours free`;
-  return affectedCluster(cluster, { kind: "NodePool", name, exempt }, { detail, cost });
+  return affectedCluster(cluster, { kind: "NodePool", name, exempt }, { detail, cost: spend.cost, atStake });
 }

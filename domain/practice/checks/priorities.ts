@@ -14,7 +14,6 @@ export const withoutPriorityClass = createCheck(
     title: "Inference and training without a PriorityClass",
     what: "A pod of inference or training names no PriorityClass and got none from a global default.",
     why: "When GPUs are short, the scheduler cannot prefer inference to training, and preempts nothing for it. Users wait while a sweep runs.",
-    amount: "the cost of these workloads",
     fix: (object) => inTemplate(object, `priorityClassName: ${object.value}`),
   },
   ({ workloads }) =>
@@ -31,7 +30,6 @@ export const samePriority = createCheck(
     title: "Inference and training with the same priority",
     what: "All pods of inference and of training in a cluster have PriorityClasses of the same value.",
     why: "The classes have no effect: inference cannot take a GPU from training.",
-    amount: "the cost of the inference in the cluster",
     fix: ({ name }) => `kubectl create priorityclass inference --value=100000   # instead of ${name} for inference`,
   },
   (facts) =>

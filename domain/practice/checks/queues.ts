@@ -1,7 +1,7 @@
 import { affectedCluster } from "../affected.ts";
 import { createCheck } from "../check.ts";
 import type { PracticeQueue } from "../facts.ts";
-import { NOTHING, unusedOf, unusedText } from "../unused-grant.ts";
+import { unusedOf, unusedText } from "../unused-grant.ts";
 
 /** Queues with a quota of which most was never admitted. */
 export const queueUnused = createCheck(
@@ -11,7 +11,6 @@ export const queueUnused = createCheck(
     title: "Queues whose quota is never used",
     what: "A queue of Kueue, Volcano or KAI has a quota of a GPU resource, and in all of the days at most half of the quota was admitted at once.",
     why: "The quota of a queue is a promise to its teams. Other queues get it only as a loan, and lose their work when the loan ends.",
-    amount: "nothing: a quota alone costs nothing",
     fix: ({ kind, name, value }) => `kubectl edit ${kind} ${name} # ${value}`,
   },
   ({ queues }) =>
@@ -19,7 +18,7 @@ export const queueUnused = createCheck(
       const unused = unusedOf(queue.quota, queue.most);
       if (unused.length === 0) return [];
       const value = `lower the quota: ${unused.map(({ resource, used }) => `${resource} to ${used}`).join(", ")}`;
-      return affectedCluster(queue.cluster, objectOf(queue), { detail: unusedText(unused), value, cost: NOTHING });
+      return affectedCluster(queue.cluster, objectOf(queue), { detail: unusedText(unused), value });
     }),
 );
 
@@ -31,7 +30,6 @@ export const starvingQueue = createCheck(
     title: "Queues that wait while others borrow",
     what: "Work waits in a queue that has admitted less than its quota of a GPU resource, and another queue of the same cohort or parent borrows the resource.",
     why: "The quota of the queue is a promise. Without reclaiming, work of other teams holds the GPUs for as long as it runs.",
-    amount: "nothing: who borrows pays for the GPUs",
     fix: ({ value }) => value,
   },
   ({ queues }) =>
@@ -45,7 +43,7 @@ export const starvingQueue = createCheck(
         })
         .join("; ");
       const value = reclaimingFix(queue, short[0]!.borrowers[0]!);
-      return affectedCluster(queue.cluster, objectOf(queue), { detail, value, cost: NOTHING });
+      return affectedCluster(queue.cluster, objectOf(queue), { detail, value });
     }),
 );
 

@@ -1,6 +1,6 @@
 import { affectedNamespace } from "../affected.ts";
 import { createCheck } from "../check.ts";
-import { NOTHING, unusedOf, unusedText } from "../unused-grant.ts";
+import { unusedOf, unusedText } from "../unused-grant.ts";
 import type { PracticeFacts, PracticeNamespace } from "../facts.ts";
 
 /** Namespaces that can take every GPU. */
@@ -11,7 +11,6 @@ export const namespaceWithoutQuota = createCheck(
     title: "Namespaces without a quota of GPUs",
     what: "A namespace uses GPUs, and no ResourceQuota in it limits a GPU resource.",
     why: "One mistake in a manifest, or one sweep, can take every GPU of the cluster, and no limit of the team's spending exists.",
-    amount: "the cost of the workloads in these namespaces",
     fix: ({ namespace, value }) => `kubectl create quota gpus --namespace ${namespace} --hard=${value}`,
   },
   ({ namespaces }) =>
@@ -34,7 +33,6 @@ export const quotaAboveCapacity = createCheck(
     title: "Quotas above the GPUs that exist",
     what: "A ResourceQuota grants more of a GPU resource than all nodes of the cluster offer.",
     why: "Such a quota limits nothing, and capacity that was promised does not exist.",
-    amount: "the cost of the workloads in these namespaces",
     fix: ({ namespace, name, value }) =>
       `kubectl patch resourcequota ${name} --namespace ${namespace} --type merge --patch '{"spec":{"hard":{${value}}}}'`,
   },
@@ -63,7 +61,6 @@ export const quotaUnused = createCheck(
     title: "Quotas that are never used",
     what: "A ResourceQuota grants a GPU resource, and in all of the days at most half of the grant was in use at once.",
     why: "The planner of a cluster counts with grants. GPUs that are kept for a team that does not use them are bought twice, or missing for another team.",
-    amount: "nothing: a quota alone costs nothing",
     fix: ({ namespace, name, value }) =>
       `kubectl patch resourcequota ${name} --namespace ${namespace} --type merge --patch '{"spec":{"hard":{${value}}}}'`,
   },
@@ -78,7 +75,6 @@ export const quotaUnused = createCheck(
           name,
           detail: unusedText(unused),
           value,
-          cost: NOTHING,
         });
       }),
     ),
@@ -92,7 +88,6 @@ export const namespaceWithoutLimitRange = createCheck(
     title: "Namespaces without a LimitRange",
     what: "A namespace uses GPUs and has no LimitRange.",
     why: "A container without requests gets no CPU and memory of its own. It slows down when a neighbor works, and its GPUs wait for it.",
-    amount: "the cost of the workloads in these namespaces",
     fix: ({ namespace }) =>
       `apiVersion: v1
 kind: LimitRange

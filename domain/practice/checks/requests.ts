@@ -11,7 +11,6 @@ export const withoutCpuAndMemory = createCheck(
     title: "GPU requests without CPU or memory requests",
     what: "A pod requests GPUs, and none of its containers requests CPU, or none requests memory.",
     why: "The scheduler then places other pods onto the same CPUs and memory. The GPU waits for its input, and the pod is among the first that are evicted or killed.",
-    amount: "the cost of these workloads",
     fix: (object) => inTemplate(object, 'resources: { requests: { cpu: "8", memory: 64Gi } }'),
   },
   ({ workloads }) =>
@@ -31,7 +30,6 @@ export const requestsUnlikeLimits = createCheck(
     title: "Memory requests unlike the limits",
     what: "A pod with GPUs requests less memory than its limit, or requests memory and has no limit.",
     why: "The pod can use memory that the node has promised to others. When memory is short, the kernel kills a pod, and the GPU time since its last checkpoint is lost. CPU is left out, because a pod without CPU only waits.",
-    amount: "the cost of these workloads",
     fix: (object) =>
       inTemplate(object, `resources: { requests: { memory: ${object.value} }, limits: { memory: ${object.value} } }`),
   },
@@ -59,7 +57,6 @@ export const imageNotPinned = createCheck(
     title: "Images that are not pinned",
     what: "A container with GPUs has an image without a digest, whose tag is `latest` or absent.",
     why: "A pod that starts again can get another program than before. A run cannot be repeated, and a bad image takes the GPUs of every replica.",
-    amount: "the cost of these workloads",
     fix: (object) => inTemplate(object, `image: ${object.value}@sha256:…   # the digest of the image that was tested`),
   },
   ({ workloads }) =>

@@ -10,7 +10,6 @@ export const trainingOnTimeSlices = createCheck(
     title: "Training on time-sliced GPUs",
     what: "A pod of training requests `nvidia.com/gpu` and runs on a node whose GPUs are shared by time-slicing.",
     why: "Time-slicing isolates neither memory nor faults. A neighbor that takes the memory ends the training, and each slows the other down by an amount that changes with its neighbors.",
-    amount: "the cost of these workloads",
     fix: (object) => inTemplate(object, `nodeSelector: { nvidia.com/gpu.sharing-strategy: none }`),
   },
   (facts) =>
@@ -27,7 +26,7 @@ export const wholeGpuNotebook = createCheck(
     title: "Whole GPUs for notebooks",
     what: "A pod of a notebook holds whole GPUs of a node that does not share them.",
     why: "A notebook computes for minutes of the hour, because a person reads and writes in between. A MIG instance or a share of a GPU serves it at a part of the price.",
-    amount: "the cost of these notebooks",
+    amount: "the cost of the idle time of these notebooks",
     fix: (object) =>
       inTemplate(
         object,
@@ -41,7 +40,7 @@ export const wholeGpuNotebook = createCheck(
           type === "notebook" &&
           pods.some((pod) => pod.node !== "" && hasWhole(pod) && sharingOf(facts, pod) === "none"),
       )
-      .map((workload) => affectedWorkload(workload, { detail: nodesOf(workload) })),
+      .map((workload) => affectedWorkload(workload, { detail: nodesOf(workload), atStake: workload.spend.idle })),
 );
 
 type Pod = PracticeWorkload["pods"][number];

@@ -15,7 +15,6 @@ export const overTooManyNodes = createCheck(
     title: "Jobs on more nodes than they need",
     what: "All pods of a training have run for at least 61 minutes with whole GPUs of one model, on nodes with equally many GPUs, and the pods fit into fewer of these nodes by their numbers of GPUs.",
     why: "The pods exchange their gradients over the network instead of inside a node, and all GPUs of the job wait for it. The GPUs that are left on each node are too few for the next large job.",
-    amount: "the cost of these workloads",
     fix: (object) =>
       inTemplate(
         object,

@@ -18,7 +18,6 @@ export const gpuNodeWithoutTaint = createCheck(
     title: "GPU nodes without a taint",
     what: "A node with GPUs has no taint with the effect `NoSchedule` or `NoExecute`, beside those that Kubernetes adds itself.",
     why: "Pods without GPUs can be placed on the node. They take its CPUs and memory, and its GPUs then stay free although pods wait for them. Put the taint into the template of the node pool too, so that new nodes have it.",
-    amount: "the cost of these nodes",
     fix: taintOf,
   },
   ({ nodes }) => nodes.filter((node) => !isTainted(node)).map((node) => affectedNode(node, { value: taintKey(node) })),
@@ -32,7 +31,8 @@ export const podsWithoutGpu = createCheck(
     title: "Pods without GPUs on GPU nodes",
     what: "Pods without GPUs that are older than 10 minutes reserve at least 5 % of the CPU or memory of a GPU node. Pods of DaemonSets and static pods do not count.",
     why: "The node's GPUs need its CPUs and memory. GPUs without their part of both cannot be given to a pod, and stay unused at the full price.",
-    amount: "the part of the nodes' cost that is as large as the reserved part of CPU or memory, whichever is larger",
+    amount:
+      "the part of the cost of the nodes' free time that is as large as the reserved part of CPU or memory, whichever is larger",
     fix: ({ name, value }) =>
       `kubectl get pods -A -o wide --field-selector spec.nodeName=${name}\n${taintOf({ kind: "Node", namespace: "", name, value })}`,
   },
@@ -45,7 +45,7 @@ export const podsWithoutGpu = createCheck(
       const named = `${others.names.join(", ")}${others.pods > others.names.length ? " and others" : ""}`;
       const need = blocked === 0 ? "" : `, as much as ${blocked} GPUs need`;
       const detail = `${others.pods} pods with ${Math.round(part * 100)} % of the node${need}: ${named}`;
-      return affectedNode(node, { detail, value: taintKey(node), cost: partOf(node.spend.cost, part) });
+      return affectedNode(node, { detail, value: taintKey(node), atStake: partOf(node.spend.unallocated, part) });
     }),
 );
 
@@ -57,7 +57,6 @@ export const toleratesEverything = createCheck(
     title: "Workloads that tolerate every taint",
     what: "A pod with GPUs has a toleration without a key and with the operator `Exists`.",
     why: "The pod is placed on nodes that are cordoned for repair, about to be taken away, or kept for others, and is not moved away from a node that is not ready.",
-    amount: "the cost of these workloads",
     fix: (object) =>
       inTemplate(object, "tolerations:\n  - { key: nvidia.com/gpu, operator: Exists, effect: NoSchedule }"),
   },

@@ -13,7 +13,6 @@ export const nodeWithoutExporter = createCheck(
     title: "GPU nodes without an exporter",
     what: "No scrape of the last day had GPUs of a node that joined more than an hour ago.",
     why: "The time of these GPUs is charged as unobserved: it is unknown whether they work or idle, and no alert finds their faults.",
-    amount: "the cost of these nodes",
     fix: ({ name }) =>
       `kubectl label nodes ${name} nvidia.com/gpu.deploy.dcgm-exporter=true   # with NVIDIA's gpu-operator; then gpu-ledger check`,
   },
@@ -31,7 +30,6 @@ export const withoutProfiling = createCheck(
     title: "Exporters without the profiling counters",
     what: "The last samples of a node with NVIDIA GPUs have none of the counters `DCGM_FI_PROF_GR_ENGINE_ACTIVE`, `DCGM_FI_PROF_SM_ACTIVE` and `DCGM_FI_PROF_DRAM_ACTIVE`.",
     why: "`DCGM_FI_DEV_GPU_UTIL` is 100 % while any kernel runs, however small. Only the profiling counters show how much of a GPU works, and only they exist for MIG instances.",
-    amount: "the cost of these nodes",
     fix: () =>
       "gpu-ledger generate exporter-config --out . && kubectl apply -f configmap.yaml   # the counters for dcgm-exporter",
   },

@@ -11,7 +11,7 @@ export const spotWithoutCheckpoints = createCheck(
     title: "Training on spot nodes without evidence of checkpoints",
     what: "A pod of training runs on a spot node, and none of its arguments, environment variables, volumes, labels and annotations contains `checkpoint` or `ckpt`.",
     why: "The cloud can take a spot node away within minutes. Without a checkpoint, all GPU time of the run is lost. If the program writes checkpoints anyway, exempt it.",
-    amount: "the cost of these workloads",
+    amount: "the cost of these workloads, which an interruption makes worthless",
     fix: (object) =>
       inTemplate(
         object,
@@ -26,7 +26,10 @@ export const spotWithoutCheckpoints = createCheck(
       );
       return nodes.length === 0
         ? []
-        : affectedWorkload(workload, { detail: `${nodes.length} pods, such as on ${nodes.toSorted()[0]}` });
+        : affectedWorkload(workload, {
+            detail: `${nodes.length} pods, such as on ${nodes.toSorted()[0]}`,
+            atStake: workload.spend.cost,
+          });
     }),
 );
 
@@ -41,8 +44,7 @@ export const halfPlaced = createCheck(
     title: "Jobs that were seen half-placed",
     what: "A training of several pods held GPUs while its other pods had no node: either its charges have the state `waiting`, or one of its pods has waited for a node for more than 5 minutes while another is bound.",
     why: "The bound pods pay for GPUs that cannot work. Two such jobs can wait for each other forever. A scheduler with gangs places all pods of a job or none.",
-    amount:
-      "the cost of the state `waiting`; for a job without a gang, which has no such state, the whole cost of the job",
+    amount: "the cost of the state `waiting`, which only a job with a gang has",
     fix: (object) =>
       inTemplate(
         object,
@@ -61,7 +63,7 @@ export const halfPlaced = createCheck(
       const state = isHalf ? `${bound} of ${pods.length} pods are bound now` : "held GPUs before it was complete";
       return affectedWorkload(workload, {
         detail: `${state}, ${hasGang ? "with a gang" : "without a gang"}`,
-        cost: hasGang ? spend.waiting : spend.cost,
+        atStake: spend.waiting,
       });
     }),
 );
@@ -85,7 +87,6 @@ export const acrossRacks = createCheck(
     title: "Jobs across racks or switches",
     what: "The nodes of a training of several nodes have different values of a topology label (rack, leaf, network node, sub-block), although one value has enough nodes for the whole job.",
     why: "The pods exchange their gradients over more switches, and all GPUs of the job wait for the slowest path.",
-    amount: "the cost of these workloads",
     fix: ({ value, ...object }) =>
       inTemplate(
         { ...object, value },

@@ -14,7 +14,6 @@ export const driverEndOfLife = createCheck(
     title: "Drivers of a branch that has ended",
     what: "The NVIDIA driver of a node belongs to a branch whose support has ended, by the dates of NVIDIA's documents. Branches without a known date are left out.",
     why: "The branch gets no more fixes of security and of faults, and newer CUDA releases do not run on it.",
-    amount: "the cost of these nodes",
     fix: () =>
       `kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"driver":{"version":"VERSION"}}}'   # a supported version, with NVIDIA's ${OPERATOR}`,
   },
@@ -36,7 +35,6 @@ export const driversMixed = createCheck(
     title: "Node pools with different drivers",
     what: "Nodes of one pool have drivers of different branches, or different CUDA versions. The nodes whose versions are not the most frequent ones of their pool are found.",
     why: "A program can start on one node and fail on another of the same pool, and pods of one job can run with different libraries.",
-    amount: "the cost of the nodes with the rarer versions",
     fix: ({ name }) => `kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data   # then replace or update it`,
   },
   ({ nodes }) =>
@@ -55,9 +53,7 @@ export const devicePluginsMixed = createCheck(
     title: "Different versions of the device plugin",
     what: "The nodes of a cluster with GPUs of one vendor run different versions of the device plugin. The nodes whose version is not the most frequent one are found.",
     why: "Versions differ in how they share GPUs, name resources and report health. A half-finished roll-out is easily forgotten.",
-    amount: "the cost of the nodes with the rarer versions",
-    fix: ({ name }) =>
-      `kubectl delete pod --namespace ${OPERATOR} --selector app=nvidia-device-plugin-daemonset --field-selector spec.nodeName=${name}`,
+    fix: ({ value }) => oneVersion("nvidia-device-plugin-daemonset", "devicePlugin", value),
   },
   ({ nodes }) =>
     rarer(nodes, ofVendor, ({ devicePluginVersion: version }) =>
@@ -73,15 +69,19 @@ export const exportersMixed = createCheck(
     title: "Different versions of the exporter",
     what: "The nodes of a cluster with GPUs of one vendor run different versions of the exporter. The nodes whose version is not the most frequent one are found.",
     why: "Versions differ in the names, units and labels of their series, so dashboards and alerts of others see some nodes only partly.",
-    amount: "the cost of the nodes with the rarer versions",
-    fix: ({ name }) =>
-      `kubectl delete pod --namespace ${OPERATOR} --selector app=nvidia-dcgm-exporter --field-selector spec.nodeName=${name}`,
+    fix: ({ value }) => oneVersion("nvidia-dcgm-exporter", "dcgmExporter", value),
   },
   ({ nodes }) =>
     rarer(nodes, ofVendor, ({ exporterVersion: version }) =>
       version === undefined ? undefined : `exporter ${version}`,
     ),
 );
+
+/** Returns commands that show the images of a DaemonSet's pods and give one version to all. To delete a pod starts the same image again. */
+function oneVersion(app: string, part: string, version: string): string {
+  return `kubectl get pods -A --selector app=${app} -o custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image
+kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"${part}":{"version":"${version}"}}}'   # with NVIDIA's ${OPERATOR}; otherwise set the image of the DaemonSet`;
+}
 
 interface Versioned {
   readonly node: PracticeNode;
@@ -107,9 +107,10 @@ function rarer(
     const [usual, ...others] = groupBy(group, ({ version }) => [version]).toSorted(
       (a, b) => b.length - a.length || (a[0].version < b[0].version ? 1 : -1),
     );
-    return others
-      .flat()
-      .map(({ node, version }) => affectedNode(node, { detail: `${version}, others have ${usual![0].version}` }));
+    return others.flat().map(({ node, version }) => {
+      const most = usual![0].version;
+      return affectedNode(node, { detail: `${version}, others have ${most}`, value: most.split(" ").at(-1)! });
+    });
   });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatAmount } from "../../../../domain/exact/units.ts";
-import { MOST_OBJECTS } from "../../../../domain/practice/check.ts";
+import { MOST_OBJECTS, type Finding } from "../../../../domain/practice/check.ts";
 import { CHECK_NAMES, CHECKS, findingsOf } from "../../../../domain/practice/checks.ts";
 import type { PracticeRecords } from "../../../../domain/practice/gather.ts";
 import { namespaceFact } from "../../../support/facts.ts";
@@ -15,6 +15,11 @@ function run(name: string, records: Partial<PracticeRecords>) {
   return CHECKS.find((check) => check.name === name)!.check(practicesOf(records));
 }
 
+/** Returns the money at stake as text; undefined if the check has none. */
+function stakeOf(finding: Finding | undefined): string | undefined {
+  return finding?.atStake === undefined ? undefined : formatAmount(finding.atStake);
+}
+
 describe("each practice", () => {
   it("has a case here, in the same order", () => {
     expect(CASES.map(({ name }) => name)).toEqual(CHECK_NAMES);
@@ -22,16 +27,16 @@ describe("each practice", () => {
 
   it.each(CASES)(
     "$name is found, with its objects, team, money and fix",
-    ({ name, records, objects, cost, fix, team }) => {
+    ({ name, records, objects, atStake, fix, team }) => {
       const [finding, ...more] = run(name, records);
       expect(more).toEqual([]);
       const texts = finding!.objects.map(({ kind, namespace, name: object, detail }) => {
         const place = kind === "Node" ? object : `${namespace}/${object}`;
         return `${kind} ${place}${detail === "" ? "" : `: ${detail}`}`;
       });
-      expect({ texts, cost: formatAmount(finding!.cost), team: finding!.team, count: finding!.count }).toEqual({
+      expect({ texts, atStake: stakeOf(finding), team: finding!.team, count: finding!.count }).toEqual({
         texts: objects,
-        cost,
+        atStake,
         team,
         count: objects.length,
       });
@@ -62,15 +67,30 @@ describe("the practices of a fleet", () => {
     for (const { name, title, what, why, amount } of CHECKS) {
       expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
       expect([what, why].every((text) => text.endsWith("."))).toBe(true);
-      expect([title, amount].some((text) => text.endsWith("."))).toBe(false);
+      expect([title, amount].some((text) => text?.endsWith("."))).toBe(false);
     }
   });
 
-  it("are found by cost, without those that are switched off", () => {
+  it("are found by severity, then by the money at stake, then by name, without those that are switched off", () => {
     const bad = { ...nodes({ taints: [] }), ...pods("train", { tolerations: ["*"] }), ...without("LimitRange") };
     const names = (off: readonly string[] = []) => findingsOf(practicesOf(bad), off).map(({ check }) => check);
-    expect(names()).toEqual(["namespace-without-limit-range", "tolerates-everything", "gpu-node-without-taint"]);
-    expect(names(["tolerates-everything"])).toEqual(["namespace-without-limit-range", "gpu-node-without-taint"]);
+    expect(names()).toEqual(["gpu-node-without-taint", "namespace-without-limit-range", "tolerates-everything"]);
+    expect(names(["tolerates-everything"])).toEqual(["gpu-node-without-taint", "namespace-without-limit-range"]);
+    const lost = {
+      ...nodes({
+        others: { pods: 1, names: ["a/b"], requested: { cpuMillicores: 24_000, memoryBytes: 0 } },
+        taints: [],
+      }),
+      ...pods("ada", { asks: [{ kind: "gpu", resource: "nvidia.com/gpu", count: 1 }], tolerations: ["*"] }),
+    };
+    expect(
+      findingsOf(practicesOf(lost)).map(({ check, atStake }) => [check, atStake && formatAmount(atStake)]),
+    ).toEqual([
+      ["whole-gpu-for-notebook", "2.25"],
+      ["pods-without-gpu-on-gpu-node", "2"],
+      ["gpu-node-without-taint", undefined],
+      ["tolerates-everything", undefined],
+    ]);
   });
 
   it("are separate for each team and cluster", () => {
@@ -85,10 +105,10 @@ describe("the practices of a fleet", () => {
         namespaceFact({ name: "nlp", uid: "n2", body: { labels: { team: "nlp" }, annotations: {} } }),
       ],
     });
-    expect(found.map(({ cluster, team, cost }) => [cluster, team, formatAmount(cost)])).toEqual([
-      ["test", "vision", "100"],
-      ["test", "nlp", "0"],
-      ["far", "unowned", "0"],
+    expect(found.map(({ cluster, team }) => [cluster, team])).toEqual([
+      ["test", "vision"],
+      ["test", "nlp"],
+      ["far", "unowned"],
     ]);
   });
 
@@ -106,7 +126,7 @@ describe("the practices of a fleet", () => {
     });
     expect(finding!.objects).toHaveLength(MOST_OBJECTS);
     expect(finding!.objects[0]!.name).toBe("job-49");
-    expect({ count: finding!.count, cost: formatAmount(finding!.cost) }).toEqual({ count: 50, cost: "1225" });
+    expect(finding).toMatchObject({ count: 50, atStake: undefined });
     expect(finding!.fixes).toHaveLength(5);
   });
 
@@ -118,7 +138,7 @@ describe("the practices of a fleet", () => {
         { cluster: "test", namespace: "ml", kind: "Job", name: "train", ...spend("100", { waiting: "12.5" }) },
       ],
     });
-    expect(formatAmount(finding!.cost)).toBe("12.5");
+    expect(stakeOf(finding)).toBe("12.5");
     expect(finding!.objects[0]!.detail).toBe("held GPUs before it was complete, with a gang");
   });
 

@@ -39,7 +39,7 @@ describe("free GPUs without CPU or memory", () => {
     expect(finding!.objects[0]!.detail).toBe(
       "1 of 1 free GPUs without CPU: Job ml/a with 7 GPUs has 90 CPU (fair: 84)",
     );
-    expect(formatAmount(finding!.cost)).toBe("30");
+    expect(formatAmount(finding!.atStake!)).toBe("30");
     expect(findingsOf([podWith("a", 7, 8, 960)])).toEqual([]);
     expect(findingsOf([podWith("a", 7, 8, 961)])).toHaveLength(1);
   });
@@ -49,7 +49,7 @@ describe("free GPUs without CPU or memory", () => {
     expect(finding!.objects[0]!.detail).toBe(
       "2 of 6 free GPUs without memory: Job ml/a with 2 GPUs has 768Gi memory (fair: 256Gi)",
     );
-    expect(formatAmount(finding!.cost)).toBe("10");
+    expect(formatAmount(finding!.atStake!)).toBe("10");
     expect(findingsOf([podWith("a", 2, 12, 640)])).toEqual([]);
   });
 

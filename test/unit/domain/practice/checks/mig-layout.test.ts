@@ -32,7 +32,7 @@ describe("a MIG layout with rests", () => {
   it("has the stranded cost at stake, from 2 % of the node's cost on", () => {
     const [finding] = findingsOf({ profiles: { "3g.40gb": 2 }, stranded: "8.8" });
     expect(finding!.objects[0]!.detail).toBe("11 % of the cost, now with 2 3g.40gb");
-    expect(formatAmount(finding!.cost)).toBe("8.8");
+    expect(formatAmount(finding!.atStake!)).toBe("8.8");
     expect(findingsOf({ profiles: { "3g.40gb": 2 }, stranded: "1.6" })).toHaveLength(1);
     expect(findingsOf({ profiles: { "3g.40gb": 2 }, stranded: "1.59" })).toEqual([]);
   });
