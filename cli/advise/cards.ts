@@ -90,9 +90,9 @@ function tableOf(
   return [
     `${days}: ${cards.length} cards\n\n`,
     table,
-    `\nTogether the owners pay ${total(({ saving }) => saving.owner)} ${currency} less. `,
-    `The organization pays ${total(({ saving }) => saving.organization)} ${currency} less, `,
-    `and ${total(({ saving }) => saving.organizationIfFreedLeave)} ${currency} less if freed GPUs leave.\n`,
+    `\nThe organization pays ${total(({ saving }) => saving.organizationIfFreedLeave)} ${currency} less if freed GPUs leave, `,
+    `and ${total(({ saving }) => saving.organization)} ${currency} less while they stay. `,
+    `Together the owners pay ${total(({ saving }) => saving.owner)} ${currency} less.\n`,
     dismissed,
     refused,
   ].join("");

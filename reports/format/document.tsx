@@ -3,7 +3,7 @@ import { CARD_KINDS, confidenceOf } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
 import { counted } from "../../domain/advice/rule.ts";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
-import { formatAmount } from "../../domain/exact/units.ts";
+import { formatAmount, type Money as Exact } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
 import { subjectText } from "../advice/text.ts";
 import { loadCharts } from "../pages/charts/chart.tsx";
@@ -131,17 +131,19 @@ function Rows({ report }: { readonly report: Report }): VNode {
   );
 }
 
-function Advice({ cards, count, owner, run }: LargestCards): VNode {
+function Advice({ cards, count, owner, organizationIfFreedLeave, run }: LargestCards): VNode {
   const [{ card: first }] = cards as [StoredCard, ...StoredCard[]];
   const { currency } = first;
   const days = `${momentText(run.window.from)} to ${momentText(run.window.until)} (UTC)`;
-  const all = formatAmount(perMonth(owner, run.window));
+  const month = (saving: Exact): VNode => (
+    <Money amount={formatAmount(perMonth(saving, run.window))} currency={currency} />
+  );
   return (
     <section>
       <h2>What would save most</h2>
       <p>
-        {counted(count, "card")} from the usage of {days}. Together the owners would pay{" "}
-        <Money amount={all} currency={currency} /> {currency} less a month.
+        {counted(count, "card")} from the usage of {days}. The organization can save {month(organizationIfFreedLeave)}{" "}
+        {currency} a month if freed GPUs leave the fleet; the owners would pay {month(owner)} {currency} less.
       </p>
       <Table
         caption={`The largest savings (${currency} less for the owner per month, highest first)`}

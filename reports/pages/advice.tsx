@@ -79,14 +79,22 @@ function AdvicePage({ run, sums, cards, filter, paging, viewer, currency }: Advi
           "No cards"
         ) : (
           <>
-            Owners would pay <Total of="owner" sums={shown} run={run} currency={currency} isPerMonth /> {currency} less
-            a month
+            The organization can save{" "}
+            <Total of="organizationIfFreedLeave" sums={shown} run={run} currency={currency} isPerMonth /> {currency} a
+            month
           </>
         )}
       </h1>
       <p class="lead">
         {counted(count, "card")} from the usage of {momentText(run.window.from)} to {momentText(run.window.until)}{" "}
         (UTC). Computed {utc(run.madeAt)}.
+        {count > 0 && (
+          <>
+            {" "}
+            The saving needs that freed GPUs leave the fleet. Owners would pay{" "}
+            <Total of="owner" sums={shown} run={run} currency={currency} isPerMonth /> {currency} less a month.
+          </>
+        )}
       </p>
       <FilterForm sums={sums} filter={filter} />
       {count === 0 ? (
@@ -150,14 +158,17 @@ function Totals(of: SumsProps): VNode {
   const days = Math.round((run.window.until - run.window.from) / DAY_MILLIS);
   return (
     <dl class="figures">
-      <Figure title={`Owners would have paid less in ${counted(days, "day")}, ${currency}`} beside={month("owner")}>
-        <Total {...of} of="owner" />
+      <Figure
+        title={`The organization would have paid less in ${counted(days, "day")}, if freed GPUs left the fleet, ${currency}`}
+        beside={month("organizationIfFreedLeave")}
+      >
+        <Total {...of} of="organizationIfFreedLeave" />
       </Figure>
-      <Figure title="The organization would have paid less" beside={month("organization")}>
+      <Figure title="The same, while freed GPUs stay" beside={month("organization")}>
         <Total {...of} of="organization" />
       </Figure>
-      <Figure title="The same, if freed GPUs leave the fleet" beside={month("organizationIfFreedLeave")}>
-        <Total {...of} of="organizationIfFreedLeave" />
+      <Figure title="Owners would have paid less" beside={month("owner")}>
+        <Total {...of} of="owner" />
       </Figure>
     </dl>
   );

@@ -162,9 +162,10 @@ export async function readAdviceCards(
 export interface LargestCards {
   readonly run: AdviceRun;
   readonly cards: readonly StoredCard[];
-  /** The number of all cards, and their owners' savings in the window. */
+  /** The number of all cards; the savings in the window of their owners, and of the organization if freed GPUs leave the fleet. */
   readonly count: number;
   readonly owner: Money;
+  readonly organizationIfFreedLeave: Money;
 }
 
 /** Reads the largest cards of the newest run; undefined if the viewer may see none. Fails with a `StoreError`. */
@@ -186,6 +187,7 @@ export async function readLargestCards(
     cards,
     count: sums.reduce((total, each) => total + each.cards, 0),
     owner: sum(sums.map(({ owner }) => owner)),
+    organizationIfFreedLeave: sum(sums.map(({ organizationIfFreedLeave }) => organizationIfFreedLeave)),
   };
 }
 

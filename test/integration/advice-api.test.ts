@@ -57,7 +57,7 @@ describe("GET /api/v1/advice", () => {
       ownerPerMonth: "2598.452380957",
       freed: "-73.999999999",
       organization: "336",
-      organizationIfFreedLeave: "598.000000001",
+      organizationIfFreedLeave: "588.000000001",
     });
     expect(idsOf({ cards })).toEqual(made.cards.map(({ id }) => id));
     expect(next).toBeNull();

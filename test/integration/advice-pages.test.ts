@@ -39,21 +39,23 @@ describe("the pages of advice", () => {
 
   it("show the sums of the cards, in the window and per month, within three seconds of a new run", async () => {
     const text = await textOf("/advice");
-    // 336 + 168 + 84.000000001 + 10 = 598 in seven days: 598 / 168 × 730 = 2,598.45 a month.
-    expect(text).toContain("Owners would pay 2,598.45 USD less a month");
+    // 336 + 168 + 84.000000001 + 10 = 598 in seven days: 598 / 168 × 730 = 2,598.45 a month. The 10 save the organization nothing.
+    expect(text).toContain("The organization can save 2,555.00 USD a month");
+    expect(text).toContain("Owners would pay 2,598.45 USD less a month.");
     expect(text).toContain(
       "4 cards from the usage of 2026-03-24 to 2026-03-31 (UTC). Computed 2026-03-31 01:00:00 UTC.",
     );
-    expect(text).toContain("Owners would have paid less in 7 days, USD 598.00");
+    expect(text).toContain("The organization would have paid less in 7 days, if freed GPUs left the fleet, USD 588.00");
     // Only removed nodes save the organization something.
-    expect(text).toContain("The organization would have paid less 336.00 1,460.00 per month of 730 h");
+    expect(text).toContain("The same, while freed GPUs stay 336.00 1,460.00 per month of 730 h");
+    expect(text).toContain("Owners would have paid less 598.00 2,598.45 per month of 730 h");
     expect(text).toContain("An owner’s saving is not the organization’s.");
     expect(text).toContain("Workloads without a card");
     expect(text).toContain("the workload held GPUs for less than the days of the window 3");
   });
 
   it("filter by team and kind", async () => {
-    expect(await textOf("/advice?team=vision")).toContain("Owners would pay 730.00 USD less a month");
+    expect(await textOf("/advice?team=vision")).toContain("The organization can save 730.00 USD a month");
     expect(await textOf("/advice?team=vision&kind=fewer-replicas")).toContain("No cards");
     expect((await server.get("/advice?kind=unknown")).statusCode).toBe(400);
     // A part after the last one shows the last.
@@ -62,7 +64,7 @@ describe("the pages of advice", () => {
 
   it("show a viewer the own teams only: no other name, sum or count", async () => {
     const text = await textOf("/advice", VISION);
-    expect(text).toContain("Owners would pay 730.00 USD less a month 1 card from");
+    expect(text).toContain("The organization can save 730.00 USD a month 1 card from");
     expect(text).not.toContain("Workloads without a card");
     expect(text).not.toMatch(/nlp|platform|onerror/);
     const answer = await server.get(`/advice/card?id=${CARDS.nlp}`, VISION);
@@ -90,9 +92,11 @@ describe("the pages of advice", () => {
 
   it("show the largest saving in the overview, and the team’s largest on its page", async () => {
     expect(await textOf("/?span=2026-03")).toContain(
-      "Nodes that nobody holds: L4 in spot . The team platform would pay 1,460.00",
+      "Nodes that nobody holds: L4 in spot . The organization can save 1,460.00 USD a month; the team platform would pay 1,460.00 USD less.",
     );
-    expect(await textOf("/?span=2026-03", VISION)).toContain("The team vision would pay 730.00");
+    expect(await textOf("/?span=2026-03", VISION)).toContain(
+      "the team vision would pay 730.00 USD less. The advice: 730.00 USD a month",
+    );
     const { body } = await server.get("/team?team=vision&span=2026-03");
     expect(body).toContain(`href="/advice/card?id=${CARDS.vision}"`);
     expect(body).not.toContain(CARDS.nlp);
@@ -116,7 +120,7 @@ describe("the pages of advice", () => {
     const text = await textOf(`/advice/card?id=${CARDS.vision}`);
     expect(text).toContain("Dismissed. dismissed by ada until 2026-04-02, on 2026-03-31: the job is &lt;b>");
     server.now = until;
-    expect(await textOf("/advice?team=vision")).toContain("Owners would pay 730.00 USD");
+    expect(await textOf("/advice?team=vision")).toContain("The organization can save 730.00 USD");
   });
 
   it("show the last card of a waste that ended, with a notice", async () => {

@@ -160,7 +160,7 @@ describe("gpu-ledger advise", () => {
     const table = (await run()).stdout;
     expect(table).toContain("2026-03-02 to 2026-03-03: 4 cards\n");
     expect(table).toContain(
-      "Together the owners pay 278.4 USD less. The organization pays 19.2 USD less, and 278.4 USD less if freed GPUs leave.\n",
+      "The organization pays 278.4 USD less if freed GPUs leave, and 19.2 USD less while they stay. Together the owners pay 278.4 USD less.\n",
     );
     const csv = (await run("--format", "csv")).stdout.trimEnd().split("\r\n");
     expect(csv).toHaveLength(5);

@@ -89,7 +89,16 @@ export function sampleAdvice(until = ADVICE_UNTIL): Advice {
       nodes,
       card("vision", "idle-workload", "vision"),
       card("nlp", "fewer-replicas", "nlp"),
-      card("odd", "off-hours", HOSTILE, { remedy: { what: `Stop ${HOSTILE}.`, lines: `echo ${HOSTILE}` } }),
+      card("odd", "off-hours", HOSTILE, {
+        remedy: { what: `Stop ${HOSTILE}.`, lines: `echo ${HOSTILE}` },
+        // GPUs that are free for some hours cannot leave.
+        saving: {
+          owner: money(OWNER.odd),
+          freed: money(OWNER.odd),
+          organization: ZERO,
+          organizationIfFreedLeave: ZERO,
+        },
+      }),
     ],
     workloads: 9,
     refusals: { coverage: 2, days: 3 },

@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
-import { CARD_KINDS } from "../../../domain/advice/card.ts";
+import { CARD_KINDS, type Card } from "../../../domain/advice/card.ts";
 import { perMonth } from "../../../domain/advice/card-json.ts";
 import { counted } from "../../../domain/advice/rule.ts";
-import { formatAmount } from "../../../domain/exact/units.ts";
+import { formatAmount, type Money as Exact } from "../../../domain/exact/units.ts";
 import { subjectText } from "../../advice/text.ts";
 import type { LargestCards } from "../../read/advice.ts";
 import { address } from "../address.ts";
@@ -16,8 +16,12 @@ interface LargestProps {
 
 /** The card with the largest saving in a sentence, with links to the card and to all cards. */
 export function LargestSaving({ advice, currency }: LargestProps): VNode {
-  const { run, count, owner } = advice;
+  const { run, count } = advice;
   const [{ card }] = advice.cards as [LargestCards["cards"][number]];
+  const { owner, organizationIfFreedLeave } = card.saving;
+  const month = (saving: Exact, window: Card["window"]): VNode => (
+    <Money amount={formatAmount(perMonth(saving, window))} currency={currency} />
+  );
   return (
     <>
       <h2>Largest saving</h2>
@@ -25,14 +29,13 @@ export function LargestSaving({ advice, currency }: LargestProps): VNode {
         <a href={cardAddress(card.id)}>
           {CARD_KINDS[card.kind]}: <bdi>{subjectText(card)}</bdi>
         </a>
-        . The team <bdi>{card.subject.team}</bdi> would pay{" "}
-        <Money amount={formatAmount(perMonth(card.saving.owner, card.window))} currency={currency} /> {currency} less a
-        month.
+        . The organization can save {month(organizationIfFreedLeave, card.window)} {currency} a month; the team{" "}
+        <bdi>{card.subject.team}</bdi> would pay {month(owner, card.window)} {currency} less.
       </p>
       <p class="links">
         <a href="/advice">
           {count === 1 ? "The advice" : `All ${counted(count, "card")}`}:{" "}
-          <Money amount={formatAmount(perMonth(owner, run.window))} currency={currency} /> {currency} a month
+          {month(advice.organizationIfFreedLeave, run.window)} {currency} a month
         </a>
       </p>
     </>
