@@ -58,7 +58,7 @@ const RENDERERS: Readonly<Record<PrintFormat, (view: View) => string>> = {
 const MOST_NAMED = 3;
 
 function tableText({ days, currency, findings }: View): string {
-  if (findings.length === 0) return "no findings";
+  if (findings.length === 0) return "no findings; only watched clusters have facts";
   const rows = findings.map(({ severity, check, cluster, team, count, atStake, objects }) => [
     severity,
     check,

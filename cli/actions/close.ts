@@ -24,7 +24,7 @@ export interface CloseOptions {
   readonly format: "text" | "json";
 }
 
-/** Closes a billing period, or prints what a close would freeze. */
+/** Closes a billing period, or prints what a close would freeze. Fails with a `CommandError` if the period cannot be closed. */
 export async function runClose(name: string, options: CloseOptions, context: CommandContext): Promise<void> {
   const request = await requestOf(name, options);
   const { config } = loadLedgerConfig(options.config, context.env);
@@ -37,6 +37,7 @@ export async function runClose(name: string, options: CloseOptions, context: Com
     context.stdout.write(
       `${options.format === "json" ? JSON.stringify(report, null, 2) : readable(closeText(report))}\n`,
     );
+    if (report.objections.length > 0) throw new CommandError(`${request.period.name} cannot be closed`);
   } catch (error) {
     if (error instanceof CloseError) throw new CommandError(error.message);
     throw error;

@@ -33,12 +33,25 @@ export async function* checkLedger(config: Config, now: number): AsyncGenerator<
     );
     const begun = isThere ? await firstCharged(store) : undefined;
     if (begun === undefined) return;
-    yield await sums(store, now);
-    yield await prices(store, config, now);
+    yield* (await hasCharges(store, now))
+      ? [await sums(store, now), await prices(store, config, now)]
+      : [
+          {
+            ok: true,
+            warns: true,
+            what: `charges of ${LATELY}`,
+            answer: "there are none, so nothing was checked",
+          } as const,
+        ];
     yield await periods(store, config, { begun, now });
   } finally {
     await store.close();
   }
+}
+
+async function hasCharges(store: StoreClient, now: number): Promise<boolean> {
+  const sql = "SELECT 1 FROM charges_published WHERE from_at >= fromUnixTimestamp64Milli({since:Int64}) LIMIT 1";
+  return (await store.query(sql, { since: now - DAYS * DAY_MILLIS })).length > 0;
 }
 
 async function sums(store: StoreClient, now: number): Promise<Finding> {

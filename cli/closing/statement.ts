@@ -6,9 +6,11 @@ import { renderTable } from "../table.ts";
 /** Returns the statements of a month as text, one after the other. */
 export function statementsText(month: MonthStatements): string {
   const { billingPeriod, policy, closed, statements } = month;
+  const named = `${billingPeriod} under the policy ${policy}`;
+  if (closed === null && statements.length === 0) return `${named}: no charges`;
   const standing =
     closed === null ? "the month is open, and its amounts can change" : `closed by ${closed.by} at ${closed.at}`;
-  const head = `${billingPeriod} under the policy ${policy}: ${standing}`;
+  const head = `${named}: ${standing}`;
   if (statements.length === 0) return `${head}\n\nno charges`;
   return [head, ...statements.map((statement) => statementText(statement, month))].join("\n\n");
 }

@@ -103,9 +103,11 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
           </dd>
           <dd class="beside">of GPUs with a measured activity</dd>
         </div>
-        <Figure title="Silent" beside={missing === 0 ? "all GPUs have samples" : silent(unobserved)}>
-          {String(missing)}
-        </Figure>
+        {gpus.length + missing > 0 && (
+          <Figure title="Silent" beside={missing === 0 ? "all GPUs have samples" : silent(unobserved)}>
+            {String(missing)}
+          </Figure>
+        )}
       </dl>
       {day !== undefined && day.hours.total > 0n && <DayOfFleet {...day} />}
       {shown.length === 0 ? (

@@ -79,7 +79,8 @@ function PeriodForm({ period, policies, policy }: PeriodFormProps): VNode {
   );
 }
 
-function standing({ closed, policy }: MonthStatements): string {
+function standing({ closed, policy, statements }: MonthStatements): string {
+  if (closed === null && statements.length === 0) return `Policy ${policy}.`;
   const state =
     closed === null
       ? "the month is open, and its figures can change"

@@ -9,7 +9,7 @@ import { sharedStore } from "../support/embedded-store.ts";
 import { connectTo, createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";
 import { storeScenario } from "../support/play.ts";
-import { HOUR_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 31, 22);
 
@@ -83,8 +83,8 @@ store:
   it("are preceded by a check of inexact charges, unpriced time and periods that can be closed", async () => {
     const answers = async (path: string, now: number): Promise<readonly string[]> => {
       const found: string[] = [];
-      for await (const { ok, what, answer } of checkLedger(loadConfig(path, {}).config, now))
-        found.push(`${ok ? "ok" : "FAIL"} ${what}: ${answer}`);
+      for await (const { ok, warns, what, answer } of checkLedger(loadConfig(path, {}).config, now))
+        found.push(`${warns === true ? "warn" : ok ? "ok" : "FAIL"} ${what}: ${answer}`);
       return found;
     };
     expect(await answers(file, START + 3 * HOUR_MILLIS)).toEqual([
@@ -92,6 +92,9 @@ store:
       "ok prices of the last 7 days: every GPU-hour has a price",
       "ok billing periods: 2026-03 is open, and can be closed from 2026-04-03 on",
     ]);
+    expect((await answers(file, START + 30 * DAY_MILLIS))[0]).toBe(
+      "warn charges of the last 7 days: there are none, so nothing was checked",
+    );
     const other = await booksIn("unpriced", "{ pool: none }");
     const store = connectTo("unpriced");
     await keepBreaches(
@@ -145,9 +148,16 @@ store:
         { team: "vision", cost: "6", gpuHours: "2", states: { active: "6" }, stateGpuHours: { active: "2" } },
       ],
     });
+    expect(await run("statement", "2020-01")).toMatchObject({
+      code: 0,
+      stdout: "2020-01 under the policy default: no charges\n",
+    });
     expect(await run("statement", "2026-03", "--team", "robotics")).toMatchObject({ code: 1 });
     expect(await run("statement", "2026-03", "--policy", "by-use")).toMatchObject({ code: 2 });
 
+    const early = await run("close", "2027-01", "--dry-run", "--by", "finance");
+    expect(early).toMatchObject({ code: 1, stderr: "gpu-ledger: 2027-01 cannot be closed\n" });
+    expect(early.stdout).toContain("The period cannot be closed:\n");
     const look = await run("close", "2026-03", "--dry-run", "--by", "finance");
     expect(look).toMatchObject({ code: 0, stderr: "" });
     expect(look.stdout.split("\n")).toEqual([
@@ -208,6 +218,7 @@ store:
     const trail = await run("audit", "--format", "json");
     const entries = JSON.parse(trail.stdout) as readonly { who: string; what: string; why: string; subject: string }[];
     expect(entries.map(({ who, what, subject, why }) => `${who} ${what} ${subject} ${why}`.trim())).toEqual([
+      "finance dry-run 2027-01",
       "finance dry-run 2026-03",
       "finance dry-run 2026-03",
       "finance close 2026-03 the month is over",

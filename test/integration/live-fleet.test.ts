@@ -156,6 +156,12 @@ describe("the current fleet", () => {
     expect(body).not.toContain("<b>&");
   });
 
+  it("has no good news of a fleet without GPUs", () => {
+    const page = render(fleetContent({ ...fleet, gpus: [], unobserved: [] }, {}, pagingOf("/fleet", "gpus")));
+    expect(page).not.toContain("all GPUs have samples");
+    expect(page).toContain("The last minutes have no sample of these GPUs.");
+  });
+
   it("shows 100 GPUs a page for a fleet of a hundred thousand", () => {
     const gpus = Array.from({ length: 100_000 }, () => fleet.gpus[0]!);
     const page = render(fleetContent({ ...fleet, gpus }, {}, pagingOf("/fleet", "gpus")));

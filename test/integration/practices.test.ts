@@ -181,7 +181,7 @@ describe("the practices of a store", () => {
       const csv = (await run("--format", "csv", "--check", "tolerates-everything", "--team", "vision")).stdout;
       expect(csv.split("\r\n")[1]).toMatch(/^tolerates-everything,low,default,vision,Pod,vision,vision-0,,,https:/);
       const table = (await run("--team", "nobody")).stdout;
-      expect(table).toBe("no findings\n");
+      expect(table).toBe("no findings; only watched clusters have facts\n");
       expect((await run()).stdout).toContain("  kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule");
       expect((await run("--check", "good-weather")).code).not.toBe(0);
       // The audit trail stays the default of `audit`.
