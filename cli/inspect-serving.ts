@@ -1,5 +1,5 @@
 import type { ServingInspection } from "../collectors/exporters/serving/inspect.ts";
-import { counted } from "../domain/advice/rule.ts";
+import { counted } from "../domain/counted.ts";
 import { SERVING_METRIC_BY_NAME } from "../domain/serving/metric.ts";
 import { renderTable } from "./table.ts";
 

@@ -1,3 +1,4 @@
+import { counted } from "../domain/counted.ts";
 import type { Writable } from "node:stream";
 import type { ProcessorStatus } from "../services/role.ts";
 import type { SystemStatus } from "../services/system.ts";
@@ -31,11 +32,11 @@ export function renderView(status: SystemStatus, logPath: string): string {
     lines.push(["samples", `${whole(valuesPerSecond)} / s`]);
     lines.push(["left out", reasons(dropped)]);
     for (const { cluster, watching, objects, failure, missing } of kubernetes) {
-      const seen = `${whole(objects["pods"] ?? 0)} pods, ${whole(objects["nodes"] ?? 0)} nodes`;
-      const hidden = missing.length === 0 ? "" : `, ${missing.length} permissions missing`;
+      const seen = `${wholeOf(objects["pods"] ?? 0, "pod")}, ${wholeOf(objects["nodes"] ?? 0, "node")}`;
+      const hidden = missing.length === 0 ? "" : `, ${counted(missing.length, "permission")} missing`;
       lines.push([`cluster ${cluster}`, failure ?? (watching ? `${seen}${hidden}` : "watched by another collector")]);
     }
-    if (spool.messages > 0) lines.push(["spool", `${whole(spool.messages)} messages wait for the bus`]);
+    if (spool.messages > 0) lines.push(["spool", `${wholeOf(spool.messages, "message")} for the bus`]);
   }
   if (processor !== undefined) {
     const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, hoursWaiting = 0, month } = processor;
@@ -45,7 +46,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
         : `${freshnessSeconds.p50.toFixed(1)} s (99 % within ${freshnessSeconds.p99.toFixed(1)} s)`;
     lines.push(["freshness", fresh]);
     lines.push(["rows stored", whole(rowsStored)]);
-    lines.push(["lag", `${whole(lagMessages)} messages`]);
+    lines.push(["lag", wholeOf(lagMessages, "message")]);
     if (queue !== undefined) lines.push(["waiting", waiting(queue)]);
     if (hoursWaiting > 0)
       lines.push([
@@ -81,7 +82,13 @@ function waiting({ pending, gangs }: NonNullable<ProcessorStatus["queue"]>): str
     pending.reduce((total, each) => total + of(each), 0);
   const oldest = Math.floor(Math.max(...pending.map(({ oldestSeconds }) => oldestSeconds)) / 60);
   const held = gangs.reduce((total, { heldDevices }) => total + heldDevices, 0);
-  return `${sum(({ pods }) => pods)} pods for ${sum(({ devices }) => devices)} GPUs, oldest ${oldest} min; waiting gangs hold ${held} GPUs`;
+  return `${counted(
+    sum(({ pods }) => pods),
+    "pod",
+  )} for ${counted(
+    sum(({ devices }) => devices),
+    "GPU",
+  )}, oldest ${oldest} min; waiting gangs hold ${counted(held, "GPU")}`;
 }
 
 /** Returns the bill so far, with the teams that have the highest cost. */
@@ -106,6 +113,11 @@ function demoHistory({ sent, total }: { readonly sent: number; readonly total: n
 function reasons(counts: Readonly<Record<string, number | undefined>>): string {
   const texts = Object.entries(counts).map(([reason, count]) => `${reason} ${whole(count ?? 0)}`);
   return texts.length === 0 ? "nothing" : texts.join(", ");
+}
+
+/** Returns a whole number of things. */
+function wholeOf(count: number, noun: string): string {
+  return counted(count, noun, whole(count));
 }
 
 function whole(value: number): string {

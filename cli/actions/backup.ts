@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { sizeOf, type Manifest } from "../../processors/ledger/backup/manifest.ts";
 import { writeBackup } from "../../processors/ledger/backup/write.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
@@ -25,5 +26,5 @@ export async function runBackup({ out, config: path }: BackupOptions, context: C
 /** Returns the content of a backup in a few words. */
 export function backupText(manifest: Manifest): string {
   const { files, rows, bytes } = sizeOf(manifest);
-  return `backup of ${manifest.begunAt}, ${rows} rows in ${files} files, ${(bytes / 1e6).toFixed(1)} MB`;
+  return `backup of ${manifest.begunAt}, ${counted(rows, "row")} in ${counted(files, "file")}, ${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -9,7 +9,7 @@ import { TENANT_RULES } from "../../collectors/exporters/serving/tenants.ts";
 import { nodeOf, toUrl } from "../../collectors/exporters/targets/target.ts";
 import { inspectObjects } from "../../collectors/kubernetes/inspect.ts";
 import { looksLikeObjects } from "../../collectors/kubernetes/manifest.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { gpuKey } from "../../domain/device.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { renderObjects } from "../inspect-kubernetes.ts";

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { verifyClosings, type VerifiedPeriod } from "../../processors/ledger/closing/verify.ts";
 import { periodOfArgument } from "../period.ts";
 import { CommandError, type CommandContext } from "../context.ts";
@@ -35,7 +36,7 @@ export function verifiedText(periods: readonly VerifiedPeriod[]): string {
   if (periods.length === 0) return "no period is closed";
   return periods
     .map(({ period, closedBy, closedAt, posted, currency, statements, lines, hash, deviations }) => {
-      const what = `${period}, closed by ${closedBy} at ${closedAt}: ${posted} ${currency}, ${statements} statements, ${lines} lines`;
+      const what = `${period}, closed by ${closedBy} at ${closedAt}: ${posted} ${currency}, ${counted(statements, "statement")}, ${counted(lines, "line")}`;
       if (deviations.length === 0) return `${what}: as it was closed (${hash})`;
       const each = deviations.map(({ what: name, closed, found }) => `  ${name}: ${found}, and was ${closed}`);
       return [`${what}: not as it was closed`, ...each].join("\n");

@@ -1,6 +1,6 @@
 import { CARD_KINDS, confidenceOf, REFUSALS, type Card, type Refusal } from "../../domain/advice/card.ts";
 import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { formatAmount, sum, type Money } from "../../domain/exact/units.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import type { Advice } from "../../processors/ledger/advice/make-cards.ts";
@@ -57,7 +57,7 @@ function tableOf(
   const days = `${momentText(window.from)} to ${momentText(window.until)}`;
   const lines = Object.entries(refusals).map(([because, count]) => `  ${count}: ${REFUSALS[because as Refusal]}\n`);
   const dismissed = hidden === 0 ? "" : `${counted(hidden, "dismissed card")} not shown. --all shows them.\n`;
-  const refused = lines.length === 0 ? "" : `Without a card, of ${workloads} workloads:\n${lines.join("")}`;
+  const refused = lines.length === 0 ? "" : `Without a card, of ${counted(workloads, "workload")}:\n${lines.join("")}`;
   const [first] = cards;
   if (first === undefined) return `${days}: no cards\n${dismissed}${refused}`;
   const { currency } = first;
@@ -88,7 +88,7 @@ function tableOf(
   );
   const total = (of: (card: Card) => Money): string => formatAmount(sum(cards.map(of)));
   return [
-    `${days}: ${cards.length} cards\n\n`,
+    `${days}: ${counted(cards.length, "card")}\n\n`,
     table,
     `\nThe organization pays ${total(({ saving }) => saving.organizationIfFreedLeave)} ${currency} less if freed GPUs leave, `,
     `and ${total(({ saving }) => saving.organization)} ${currency} less while they stay. `,

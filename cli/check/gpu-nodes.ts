@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { resourceNamesOf } from "../../collectors/kubernetes/projection/gpu-resource.ts";
 import { listGpuNodes, type GpuNode } from "../../collectors/kubernetes/gpu-nodes.ts";
 import type { RemarkReason } from "../../collectors/kubernetes/projection/remark.ts";
@@ -89,10 +90,12 @@ function elsewhere(unseen: readonly string[], targets: readonly FoundTarget[], d
   const names = [...new Set(others)].join(", ");
   return others.length === 0
     ? []
-    : [`${others.length} targets of these nodes have another cluster: ${names}. Set the cluster in the job's labels`];
+    : [
+        `${counted(others.length, "target")} of these nodes ${others.length === 1 ? "has" : "have"} another cluster: ${names}. Set the cluster in the job's labels`,
+      ];
 }
 
 function withoutNode(targets: readonly FoundTarget[]): string[] {
   const count = targets.filter(({ node }) => node === undefined).length;
-  return count === 0 ? [] : [`${count} targets have no known node yet`];
+  return count === 0 ? [] : [`${counted(count, "target")} ${count === 1 ? "has" : "have"} no known node yet`];
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { ScrapeJob } from "../../collectors/exporters/collector.ts";
 import { createConnections, type Connections } from "../../collectors/exporters/http/connections.ts";
 import { createAuthorization } from "../../collectors/exporters/http/credentials.ts";
@@ -33,7 +34,7 @@ export async function* checkJob(job: ScrapeJob): AsyncGenerator<Finding, readonl
     if (found instanceof Error) yield { ok: false, what, answer: errorText(found) };
     else {
       targets.push(...found.targets);
-      yield { ok: true, what, answer: `${found.targets.length} targets` };
+      yield { ok: true, what, answer: counted(found.targets.length, "target") };
       for (const { namespace, name, detail } of found.refused.slice(0, MOST_REFUSED))
         yield {
           ok: false,
@@ -134,7 +135,7 @@ async function checkTarget(
     finding: {
       ok: true,
       what,
-      answer: `${exporter}, ${devices.length} devices, ${drops.length} lines left out${beside}`,
+      answer: `${exporter}, ${counted(devices.length, "device")}, ${counted(drops.length, "line")} left out${beside}`,
     },
   };
 }

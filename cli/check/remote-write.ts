@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { createServer } from "node:net";
 import type { Config } from "../../runtime/config/schema.ts";
 import { openTls } from "../../runtime/tls/port-tls.ts";
@@ -30,7 +31,7 @@ export async function* checkRemoteWrite({ collector, server }: Config): AsyncGen
     return;
   }
   const { senders, targets, leftOut } = status;
-  yield { ok: true, what, answer: `${senders} senders, ${targets.up} of ${targets.total} targets up` };
+  yield { ok: true, what, answer: `${counted(senders, "sender")}, ${targets.up} of ${targets.total} targets up` };
   // Not a failure: samples without these parts are still used.
   for (const { text } of leftOut) yield { ok: true, what, answer: `senders leave out: ${text}` };
 }

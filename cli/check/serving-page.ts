@@ -1,7 +1,7 @@
 import { inspectServingPage } from "../../collectors/exporters/serving/inspect.ts";
 import type { TenantRules } from "../../collectors/exporters/serving/tenants.ts";
 import type { Target } from "../../collectors/exporters/targets/target.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import type { Finding } from "./finding.ts";
 
 const MOST_NAMES = 3;

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { Writable } from "node:stream";
 import type { ImportEvents, Imported } from "../../collectors/prometheus/import/import.ts";
 import type { SampleCounts } from "../../collectors/prometheus/import/samples.ts";
@@ -46,7 +47,9 @@ export function createImportView(options: {
       const now = performance.now();
       if (now - shownAt < EVERY_MILLIS) return;
       shownAt = now;
-      stderr.write(`waits until the processors have stored ${backlog.toLocaleString("en")} messages\n`);
+      stderr.write(
+        `waits until the processors have stored ${counted(backlog, "message", backlog.toLocaleString("en"))}\n`,
+      );
     },
     summary({ counts: { scrapes, values, leftOut }, remarks }) {
       const lines = [

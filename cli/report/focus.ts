@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { FocusExport, FocusWay } from "../../reports/focus/file.ts";
 import { FocusCheckError } from "../../reports/focus/check/error.ts";
@@ -47,7 +48,7 @@ export async function writeFocusFile(
 
 function sentences(manifest: FocusManifest): readonly string[] {
   const { rows, sums, currency, check } = manifest;
-  const sum = `${rows} rows: ${sums.EffectiveCost} ${currency}, ${sums.x_GpuHours} GPU-hours`;
+  const sum = `${counted(rows, "row")}: ${sums.EffectiveCost} ${currency}, ${sums.x_GpuHours} GPU-hours`;
   return [
     sum,
     unpricedSentence(manifest) ?? [],

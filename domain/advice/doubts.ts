@@ -1,6 +1,7 @@
 import { DAY_MILLIS } from "../time.ts";
 import { coverageOf, devicesOf, type WorkloadEvidence } from "./evidence.ts";
-import { counted, percent, type RuleContext } from "./rule.ts";
+import { counted } from "../counted.ts";
+import { percent, type RuleContext } from "./rule.ts";
 
 const SURE_COVERAGE = 0.98;
 const SURE_DAYS = 14;

@@ -1,6 +1,7 @@
 import type { Proposal } from "./card.ts";
 import { devicesOf, type WorkloadEvidence } from "./evidence.ts";
-import { counted, gib, percent, type AdviceRules } from "./rule.ts";
+import { counted } from "../counted.ts";
+import { gib, percent, type AdviceRules } from "./rule.ts";
 
 const PPM = 1_000_000;
 /** The most partners that a card names. */

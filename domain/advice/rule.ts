@@ -52,8 +52,3 @@ export function percent(part: number): string {
 export function gib(mib: number): string {
   return `${(mib / 1024).toFixed(1)} GiB`;
 }
-
-/** Returns a number of things with the right form of the noun: `1 GPU`, `2 GPUs`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}

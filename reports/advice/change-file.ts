@@ -1,6 +1,6 @@
 import { CARD_KINDS, confidenceOf, namedNodes, type Card } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import { lessText, subjectText } from "./text.ts";
 

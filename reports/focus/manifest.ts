@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { amountOf, formatAmount, lastUnits, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
 import type { SplitRule } from "../../domain/serving/split-rule.ts";
 import type { Filter, ReportKind } from "../question/question.ts";
@@ -77,5 +78,5 @@ export function createTally(columns: readonly FocusColumn[]): Tally {
 export function unpricedSentence({ unpriced }: Pick<FocusManifest, "unpriced">): string | undefined {
   if (unpriced.lines === 0) return undefined;
   const teams = unpriced.teams.map(({ team, gpuHours }) => `${team} ${gpuHours}`).join(", ");
-  return `without a price and therefore not in the file: ${unpriced.gpuHours} GPU-hours of ${unpriced.lines} lines (${teams})`;
+  return `without a price and therefore not in the file: ${unpriced.gpuHours} GPU-hours of ${counted(unpriced.lines, "line")} (${teams})`;
 }

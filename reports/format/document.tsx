@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { CARD_KINDS, confidenceOf } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { formatAmount, type Money as Exact } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { CARD_KINDS, confidenceOf, type Card, type CardHours } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { difference, formatAmount, type Money as Amount } from "../../domain/exact/units.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import { changeFileOf } from "../advice/change-file.ts";

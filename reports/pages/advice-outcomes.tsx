@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { VERDICTS } from "../../domain/advice/came-true.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { formatAmount, sum, type Money as Amount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
 import { readCameTrue, type CameTrue } from "../read/came-true.ts";

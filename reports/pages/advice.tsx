@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { CARD_KINDS, type CardKind } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
-import { counted } from "../../domain/advice/rule.ts";
+import { counted } from "../../domain/counted.ts";
 import { formatAmount, sum } from "../../domain/exact/units.ts";
 import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import { seesAll, type Viewer } from "../access/viewer.ts";

@@ -212,7 +212,7 @@ describe("gpu-ledger check of a cluster", () => {
     const names = Array.from({ length: 20 }, (_, index) => `gpu-${String(index + 3).padStart(2, "0")}`);
     expect(lines.at(-1)).toBe(
       `FAIL  cluster prod, GPU nodes: 22 of 25 have no target, and their GPUs are unobserved: ${names.join(", ")} ` +
-        "and 2 more; 1 targets have no known node yet",
+        "and 2 more; 1 target has no known node yet",
     );
   });
 
@@ -227,7 +227,7 @@ describe("gpu-ledger check of a cluster", () => {
     expect(code).toBe(1);
     expect(lines.at(-1)).toBe(
       "FAIL  cluster staging, GPU nodes: 1 of 1 have no target, and their GPUs are unobserved: gpu-a; " +
-        "1 targets of these nodes have another cluster: prod. Set the cluster in the job's labels",
+        "1 target of these nodes has another cluster: prod. Set the cluster in the job's labels",
     );
   });
 

@@ -158,7 +158,7 @@ describe("gpu-ledger check", () => {
       "ok    data folder data: can be read and written",
       expect.stringMatching(/^ok {4}bus \(embedded\): answers; .*gpu\.samples \(8\).*gpu\.dead-letter \(1\)/),
       "ok    store (embedded): its process starts with `gpu-ledger up`",
-      "ok    job gpus, static: 1 targets",
+      "ok    job gpus, static: 1 target",
       `ok    job gpus, ${url}: dcgm-exporter, 2 devices, 0 lines left out`,
       expect.stringContaining(
         `warn  job gpus, ${url}: alerts cannot work without these counters: DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (GPUTelemetryFrozen); `,

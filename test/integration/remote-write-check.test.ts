@@ -33,7 +33,7 @@ describe("gpu-ledger check of remote write", () => {
     const running = createServer((_, response) => response.end(JSON.stringify({ collector: { remoteWrite } })));
     await new Promise<void>((resolve) => running.listen(0, "127.0.0.1", resolve));
     const text = await check("127.0.0.1:9095", `127.0.0.1:${(running.address() as AddressInfo).port}`);
-    expect(text).toMatch(/^ok {4}collector\.remoteWrite: 1 senders, 2 of 2 targets up$/m);
+    expect(text).toMatch(/^ok {4}collector\.remoteWrite: 1 sender, 2 of 2 targets up$/m);
     expect(text).toMatch(/^ok {4}collector\.remoteWrite: senders leave out: no `up` for 2 of 2 targets$/m);
     await new Promise((resolve) => running.close(resolve));
   });

@@ -2,7 +2,8 @@ import { HOUR_MILLIS } from "../../time.ts";
 import type { Proposal } from "../card.ts";
 import type { Window } from "../evidence.ts";
 import { figuresOfNodes, subjectOfNodes, type NodeGroup } from "../node-group.ts";
-import { counted, percent } from "../rule.ts";
+import { counted } from "../../counted.ts";
+import { percent } from "../rule.ts";
 
 /** Nodes that are held less than this are rather removed than reserved. */
 const LEAST_HELD = 0.5;

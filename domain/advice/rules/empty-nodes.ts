@@ -1,7 +1,7 @@
 import type { Proposal } from "../card.ts";
 import type { Window } from "../evidence.ts";
 import { figuresOfNodes, subjectOfNodes, type NodeGroup } from "../node-group.ts";
-import { counted } from "../rule.ts";
+import { counted } from "../../counted.ts";
 
 /** Finds nodes that nobody held in the whole window. `spare` of each group stay for new work. */
 export function emptyNodes(

@@ -3,7 +3,8 @@ import type { WorkloadType } from "../../workload.ts";
 import { doubtsOf } from "../doubts.ts";
 import { coverageOf, devicesOf, isActive, meanActivityOf, memoryPeakOf, runningMillis } from "../evidence.ts";
 import { stopRemedy } from "../remedies.ts";
-import { counted, gib, percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
+import { counted } from "../../counted.ts";
+import { gib, percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
 
 /**
  * The time without activity after which a workload counts as idle. A training that stops does not come back by itself. A notebook can rest

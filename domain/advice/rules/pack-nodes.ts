@@ -3,7 +3,7 @@ import type { Window } from "../evidence.ts";
 import { figuresOfNodes, subjectOfNodes, type NodeGroup } from "../node-group.ts";
 import type { HourSet } from "../packing/hour-set.ts";
 import { packNodes, type Packing } from "../packing/pack.ts";
-import { counted } from "../rule.ts";
+import { counted } from "../../counted.ts";
 
 /** A card for nodes, with the plan by which they leave. */
 export interface PackedProposal {

@@ -1,7 +1,8 @@
 import { doubtsOf } from "../doubts.ts";
 import { devicesOf } from "../evidence.ts";
 import { shapeFields } from "../need.ts";
-import { counted, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
+import { counted } from "../../counted.ts";
+import { subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
 
 /** The label or annotation with which a user declares that a workload writes checkpoints and goes on after an eviction. */
 export const RESTARTABLE_LABEL = "gpu-ledger/restartable";

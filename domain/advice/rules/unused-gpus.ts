@@ -1,7 +1,8 @@
 import { doubtsOf } from "../doubts.ts";
 import type { DeviceEvidence, PodEvidence } from "../evidence.ts";
 import { limitLines } from "../remedies.ts";
-import { counted, gib, percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
+import { counted } from "../../counted.ts";
+import { gib, percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
 
 /** A GPU is unused if 99 % of its intervals have less activity than this, parts per million, and no more memory than a CUDA context. */
 const UNUSED_PPM = 10_000;

@@ -1,5 +1,6 @@
 import { HOUR_MILLIS } from "../../time.ts";
-import { counted, percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
+import { counted } from "../../counted.ts";
+import { percent, subjectOf, whereOf, type WorkloadRule } from "../rule.ts";
 
 /** The least waiting that is worth a card: GPU-hours, and the part of the held time. */
 const LEAST_GPU_HOURS = 1;

@@ -1,3 +1,4 @@
+import { counted } from "../../counted.ts";
 import type { Compute } from "../../compute.ts";
 import { lastUnits } from "../../exact/units.ts";
 import { affectedNode, inTemplate } from "../affected.ts";
@@ -97,7 +98,13 @@ function othersOn(node: PracticeNode, scarce: readonly ComputeResource[]): reado
   const surplus = largestSurplus(node, scarce, others.requested, 0);
   if (surplus < LEAST_OF_OTHERS) return [];
   const has = scarce.map((resource) => amountText(resource, others.requested));
-  return [{ surplus, text: `${others.pods} pods without GPUs have ${has.join(" and ")}`, fix: "" }];
+  return [
+    {
+      surplus,
+      text: `${counted(others.pods, "pod")} without GPUs ${others.pods === 1 ? "has" : "have"} ${has.join(" and ")}`,
+      fix: "",
+    },
+  ];
 }
 
 function largestSurplus(

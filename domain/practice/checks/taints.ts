@@ -1,3 +1,4 @@
+import { counted } from "../../counted.ts";
 import { affectedNode, affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck, partOf, type FixOf } from "../check.ts";
 import type { PracticeNode } from "../facts.ts";
@@ -44,7 +45,7 @@ export const podsWithoutGpu = createCheck(
       const blocked = Math.floor(part * node.gpus.reduce((count, gpus) => count + gpus.count, 0));
       const named = `${others.names.join(", ")}${others.pods > others.names.length ? " and others" : ""}`;
       const need = blocked === 0 ? "" : `, as much as ${blocked} GPUs need`;
-      const detail = `${others.pods} pods with ${Math.round(part * 100)} % of the node${need}: ${named}`;
+      const detail = `${counted(others.pods, "pod")} with ${Math.round(part * 100)} % of the node${need}: ${named}`;
       return affectedNode(node, { detail, value: taintKey(node), atStake: partOf(node.spend.unallocated, part) });
     }),
 );

@@ -1,3 +1,4 @@
+import { counted } from "../../counted.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../time.ts";
 import { affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck } from "../check.ts";
@@ -45,7 +46,7 @@ export const timeLimitFarAboveNeed = createCheck(
       if (enough >= lowest) return [];
       return affectedWorkload(workload, {
         value: String(enough),
-        detail: `${uses.length} pods used ${Math.round(mean * 100)} % of at least ${minutes(lowest)} min, the longest ${minutes(longest)} min`,
+        detail: `${counted(uses.length, "pod")} used ${Math.round(mean * 100)} % of at least ${minutes(lowest)} min, the longest ${minutes(longest)} min`,
       });
     });
   },

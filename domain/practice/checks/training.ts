@@ -1,3 +1,4 @@
+import { counted } from "../../counted.ts";
 import { MINUTE_MILLIS } from "../../time.ts";
 import { affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck } from "../check.ts";
@@ -27,7 +28,7 @@ export const spotWithoutCheckpoints = createCheck(
       return nodes.length === 0
         ? []
         : affectedWorkload(workload, {
-            detail: `${nodes.length} pods, such as on ${nodes.toSorted()[0]}`,
+            detail: `${counted(nodes.length, "pod")}, such as on ${nodes.toSorted()[0]}`,
             atStake: workload.spend.cost,
           });
     }),

@@ -1,3 +1,4 @@
+import { counted } from "../../../domain/counted.ts";
 import type { VNode } from "preact";
 import type { MeasuredSample } from "../../read/samples.ts";
 import { utc } from "../parts/time.ts";
@@ -38,7 +39,12 @@ export function SamplesChart({ samples, from, until }: SamplesChartProps): VNode
   const known = samples.flatMap(({ activityRatio }) => activityRatio ?? []);
   const [least, most] = [Math.min(...known), Math.max(...known)].map((ratio) => `${(ratio * 100).toFixed(0)} %`);
   const range = known.length === 0 ? "no measured activity" : `activity from ${least} to ${most}`;
-  return <Chart option={option} label={`${samples.length} samples from ${utc(from)} to ${utc(until)}: ${range}.`} />;
+  return (
+    <Chart
+      option={option}
+      label={`${counted(samples.length, "sample")} from ${utc(from)} to ${utc(until)}: ${range}.`}
+    />
+  );
 }
 
 interface SamplesChartProps {

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { CARD_KINDS, type Card } from "../../../domain/advice/card.ts";
 import { perMonth } from "../../../domain/advice/card-json.ts";
-import { counted } from "../../../domain/advice/rule.ts";
+import { counted } from "../../../domain/counted.ts";
 import { formatAmount, type Money as Exact } from "../../../domain/exact/units.ts";
 import { subjectText } from "../../advice/text.ts";
 import type { LargestCards } from "../../read/advice.ts";

@@ -91,7 +91,7 @@ describe("the view of `up`", () => {
   });
 
   it("shows the objects that the watchers have, or why they have none", () => {
-    expect(view()).toMatch(/^ {2}cluster prod +1,234 pods, 12 nodes, 1 permissions missing$/m);
+    expect(view()).toMatch(/^ {2}cluster prod +1,234 pods, 12 nodes, 1 permission missing$/m);
     const [state] = STATUS.collector!.kubernetes;
     const seen = (changed: object): string =>
       view({ collector: { ...STATUS.collector!, kubernetes: [{ ...state!, ...changed }] } });
@@ -139,7 +139,7 @@ describe("the view of `up`", () => {
       notReady: ["the processor has not reported"],
     });
     expect(text).toMatch(/^ {2}left out +malformed-line 1,200$/m);
-    expect(text).toMatch(/^ {2}spool +7 messages wait for the bus$/m);
+    expect(text).toMatch(/^ {2}spool +7 messages for the bus$/m);
     expect(text).toMatch(/^ {2}dead letters +2$/m);
     expect(text).toMatch(/^ {2}freshness +nothing stored yet$/m);
     expect(text).toMatch(/^ {2}restarted +store 2×$/m);
