@@ -48,7 +48,10 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["restore", async () => (await import("./restore.ts")).addRestore],
   ["migrate", async () => (await import("./migrate.ts")).addMigrate],
   ["generate", async () => (await import("./generate.ts")).addGenerate],
+  ["completion", async () => (await import("./completion.ts")).addCompletion],
 ];
+/** A verb that reads the declarations of all others. */
+const OF_ALL = "completion";
 
 /** Errors that come from outside of the program. */
 const OUTSIDE = [AccessError, BackupError, BusError, FolderError, ListenError, PlainHttpError, StoreError, TlsError];
@@ -73,7 +76,7 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
   return {
     async run(args) {
       try {
-        const asked = VERBS.filter(([verb]) => verb === args[0]);
+        const asked = VERBS.filter(([verb]) => verb === args[0] && verb !== OF_ALL);
         for (const [, load] of asked.length > 0 ? asked : VERBS) (await load())(command, context);
         await command.parseAsync([...args], { from: "user" });
         return 0;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -397,5 +398,39 @@ describe("gpu-ledger generate", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
     const texts = (from: string): string[] => names.map((name) => readFileSync(join(from, name), "utf8"));
     expect(texts(join(folder.path, "out"))).toEqual(texts("deploy/kubernetes"));
+  });
+});
+
+describe("gpu-ledger completion", () => {
+  /** Returns the words that bash completes after `words`, of which the last one is incomplete. */
+  function completed(script: string, ...words: readonly string[]): readonly string[] {
+    const args = [
+      "-c",
+      `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gpu_ledger; echo "\${COMPREPLY[@]}"`,
+      "bash",
+    ];
+    return execFileSync("bash", [...args, "gpu-ledger", ...words], { encoding: "utf8" })
+      .trim()
+      .split(" ");
+  }
+
+  it("has the commands, options and choices of all verbs, and leaves files to the shell", async () => {
+    const { code, stdout: script } = await folder.call(["completion", "bash"]);
+    expect(code).toBe(0);
+    expect(completed(script, "re")).toEqual(["report", "restore"]);
+    expect(completed(script, "completion", "")).toEqual(["bash", "zsh", "fish", "--help"]);
+    expect(completed(script, "generate", "alerts", "--al")).toEqual(["--alertmanager"]);
+    expect(completed(script, "report", "--format", "p")).toEqual(["parquet", "pdf"]);
+    expect(completed(script, "report", "--config", "")).toEqual([""]);
+    const help = (await folder.call(["--help"])).stdout;
+    const verbs = [...help.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, verb]) => verb).filter((verb) => verb !== "help");
+    expect(completed(script, "").filter((word) => !word.startsWith("-"))).toEqual(verbs);
+  });
+
+  it("is written for zsh and fish too", async () => {
+    expect((await folder.call(["completion", "zsh"])).stdout).toContain("bashcompinit\n_gpu_ledger() {\n");
+    expect((await folder.call(["completion", "fish"])).stdout.split("\n")).toContain(
+      "complete -c gpu-ledger -n '__fish_seen_subcommand_from check' -l format -x -a 'table json' -d 'table or json'",
+    );
   });
 });
