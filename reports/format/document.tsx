@@ -12,7 +12,7 @@ import { cardAddress } from "../pages/parts/cards.tsx";
 import { Figures } from "../pages/parts/figures.tsx";
 import { Funnel } from "../pages/parts/funnel.tsx";
 import { Link, LinksTo } from "../pages/parts/link.tsx";
-import { hoursColumn, Money, moneyColumn, Ratio } from "../pages/parts/money.tsx";
+import { changeColumn, hoursColumn, Money, moneyColumn, Ratio, TREND } from "../pages/parts/money.tsx";
 import { Table, type Column } from "../pages/parts/table.tsx";
 import { utc } from "../pages/parts/time.ts";
 import { explainAddress } from "../pages/address.ts";
@@ -123,9 +123,7 @@ function Rows({ report }: { readonly report: Report }): VNode {
         { head: "cost", ...cost, cell: (row) => <Link to={explained(row)}>{cost.cell(row)}</Link> },
         ...states.map((state) => ({ head: state, ...moneyColumn(rows, (row) => row.states[state], currency) })),
         { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
-        ...(comparedWith === null
-          ? []
-          : [{ head: "change", ...moneyColumn(rows, ({ change }) => change ?? "0", currency) }]),
+        ...(comparedWith === null ? [] : [{ head: "change", ...changeColumn(rows, TREND, currency) }]),
       ]}
     />
   );

@@ -1,6 +1,13 @@
 import { parseDecimal, roundedDecimal, type Rational } from "../../domain/exact/rational.ts";
 import { roundTogether } from "../../domain/exact/round-together.ts";
-import { formatAmount, LAST_UNIT_DIGITS, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import {
+  difference,
+  formatAmount,
+  LAST_UNIT_DIGITS,
+  sum,
+  type Amount,
+  type Quantity,
+} from "../../domain/exact/units.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 
 /** Rounds amounts together to a unit in last units, with equal numbers of digits, and adds their sum at the end: the column adds up. */
@@ -8,6 +15,21 @@ export function roundedColumn<Of extends Quantity>(amounts: readonly Amount<Of>[
   const together = roundTogether(amounts, unit);
   const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
   return [...together, sum(together)].map((amount) => padded(formatAmount(amount), digits));
+}
+
+/**
+ * Returns the differences of two columns as {@link roundedColumn} prints them, with the difference of their sums at the end: a printed change is the
+ * printed amount minus the printed earlier one, in each row and in the sum.
+ */
+export function roundedChanges<Of extends Quantity>(
+  amounts: readonly Amount<Of>[],
+  earlier: readonly Amount<Of>[],
+  unit: bigint,
+): readonly string[] {
+  const before = roundTogether(earlier, unit);
+  const changes = roundTogether(amounts, unit).map((amount, index) => difference(amount, before[index]!));
+  const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
+  return [...changes, sum(changes)].map((amount) => padded(formatAmount(amount), digits));
 }
 
 /** Rounds an exact amount of money half to even to its currency's minor unit; "" for null. */

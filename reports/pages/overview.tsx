@@ -1,8 +1,6 @@
 import type { VNode } from "preact";
 import { z } from "zod";
-import type { ChargeState } from "../../domain/charge/charge.ts";
 import { isBehind } from "../../domain/charge/settling.ts";
-import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
@@ -13,10 +11,11 @@ import { explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { Funnel } from "./parts/funnel.tsx";
-import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
+import { changeColumn, hoursColumn, Money, moneyColumn, TREND } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { LargestSaving } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
+import { stateColumns } from "./parts/state-columns.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readLargestCards, type LargestCards } from "../read/advice.ts";
 import { readParts } from "../api/read-part.ts";
@@ -154,7 +153,6 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
   const { rows, total, currency } = report;
   const cost = moneyColumn(rows, (row) => row.cost, currency);
   const ofTeam = (row: ReportRow) => [{ dimension: "team", values: [row.dimensions["team"]!] }];
-  const state = (name: ChargeState) => moneyColumn(rows, ({ states }) => states[name], currency);
   return (
     <Table
       caption={`Cost by team (${currency}, highest first). The last row divides the whole cost, with GPU time that nobody held, by the held GPU-hours.`}
@@ -164,8 +162,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
         { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />, foot: "all" },
         { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
         { head: "cost", ...cost, cell: (row) => <a href={explainAddress(question, ofTeam(row))}>{cost.cell(row)}</a> },
-        ...(["active", "idle", "unobserved"] as const).map((name) => ({ head: name, ...state(name) })),
-        { head: "not held", ...moneyColumn(rows, notHeld, currency) },
+        ...stateColumns(rows, currency),
         {
           head: "per held GPU-hour",
           isNumber: true,
@@ -176,14 +173,6 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
     />
   );
 }
-
-/** Returns the cost of time without a holder and of charges that are no GPU-time; undefined if there is none. */
-function notHeld({ states }: ReportRow): string | undefined {
-  const amounts = NOT_HELD.flatMap((name) => states[name] ?? []);
-  return amounts.length === 0 ? undefined : formatAmount(sum(amounts.map((each) => amountOf<"currency">(each))));
-}
-
-const NOT_HELD: readonly ChargeState[] = ["unavailable", "stranded", "unallocated", "non-gpu", "unused commitment"];
 
 function TeamLink({ team, span }: { readonly team: string; readonly span: string }): VNode {
   return (
@@ -202,6 +191,7 @@ function Changes({ report, span }: Part & { readonly span: string }): VNode {
   const { rows, currency, comparedWith } = report;
   const size = ({ change }: ReportRow): number => Math.abs(Number(change ?? "0"));
   const changed = rows.filter((row) => size(row) > 0).toSorted((a, b) => size(b) - size(a));
+  const [before, now] = [TREND.before, TREND.now].map((of) => moneyColumn(rows, of, currency));
   return (
     <>
       <h2>Changes</h2>
@@ -209,18 +199,14 @@ function Changes({ report, span }: Part & { readonly span: string }): VNode {
         caption={`Compared with ${comparedWith!.name} (${currency}, largest change first)`}
         rows={changed.slice(0, MOST_CHANGES)}
         columns={[
-          { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} /> },
           {
-            head: "before",
-            isNumber: true,
-            cell: ({ before }) => <Money amount={before ?? "0"} currency={currency} />,
+            head: "team",
+            cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />,
+            foot: changed.length > MOST_CHANGES ? "all, with further teams" : "all",
           },
-          { head: "now", isNumber: true, cell: ({ cost }) => <Money amount={cost} currency={currency} /> },
-          {
-            head: "change",
-            isNumber: true,
-            cell: ({ change }) => <Money amount={change ?? "0"} currency={currency} isSigned />,
-          },
+          { head: "before", ...before! },
+          { head: "now", ...now! },
+          { head: "change", ...changeColumn(rows, TREND, currency) },
         ]}
       />
     </>

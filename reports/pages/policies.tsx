@@ -1,13 +1,12 @@
 import type { VNode } from "preact";
 import { z } from "zod";
-import { amountOf, difference, formatAmount } from "../../domain/exact/units.ts";
 import { allowed, keptPolicies } from "../api/context.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import { provisionalSentence } from "../report/provisional.ts";
 import type { Report } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
-import { Money, moneyColumn } from "./parts/money.tsx";
+import { changeColumn, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
@@ -99,11 +98,13 @@ function PoliciesPage({ reports, question, span, paging, provisional }: Policies
                 ),
               };
               if (index === 0) return [cost];
-              const more = ({ costs }: TeamRow): string => minus(costs[index]!, costs[0]!);
+              const costs = {
+                now: ({ costs }: TeamRow): string => costs[index]!,
+                before: ({ costs }: TeamRow): string => costs[0]!,
+              };
               const difference = {
                 head: `difference to ${reports[0]!.policy}`,
-                ...moneyColumn(rows, more, currency),
-                cell: (row: TeamRow) => <Money amount={more(row)} currency={currency} isSigned />,
+                ...changeColumn(rows, costs, currency),
               };
               return [cost, difference];
             }),
@@ -119,8 +120,4 @@ function rowsOf(reports: readonly Report[]): readonly TeamRow[] {
   const found = reports.map(({ rows }) => new Map(rows.map(({ dimensions, cost }) => [dimensions["team"]!, cost])));
   const teams = new Set(found.flatMap((costs) => [...costs.keys()]));
   return [...teams].map((team) => ({ team, costs: found.map((costs) => costs.get(team) ?? "0") }));
-}
-
-function minus(amount: string, other: string): string {
-  return formatAmount(difference(amountOf<"currency">(amount), amountOf<"currency">(other)));
 }

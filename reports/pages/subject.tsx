@@ -14,6 +14,7 @@ import { hoursColumn, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { TeamCards } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
+import { stateColumns } from "./parts/state-columns.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
 import type { Asking } from "../server/asking.ts";
@@ -261,9 +262,6 @@ function SubjectPage(props: SubjectProps): VNode {
   );
 }
 
-/** States with a column of their own if any part has them. */
-const SHOWN_STATES = ["active", "idle", "waiting", "starting", "unobserved"] as const;
-
 interface PartsProps {
   readonly part: Breakdown;
   readonly report: Report;
@@ -296,10 +294,7 @@ function Parts({ part, report, question, span, paging }: PartsProps): VNode {
           { head: part.title.slice(3), cell: linked, foot: "all" },
           { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
           { head: "cost", ...cost, cell: (row) => <a href={explained(row)}>{cost.cell(row)}</a> },
-          ...SHOWN_STATES.filter((state) => rows.some(({ states }) => states[state] !== undefined)).map((state) => ({
-            head: state,
-            ...moneyColumn(rows, ({ states }) => states[state], currency),
-          })),
+          ...stateColumns(rows, currency),
         ]}
       />
     </>

@@ -1,7 +1,7 @@
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
-import { amountOf, difference } from "../../domain/exact/units.ts";
+import { amountOf } from "../../domain/exact/units.ts";
 import { percent } from "../format/percent.ts";
-import { isZero, minorUnitOf, roundedColumn, roundedMoney, signed, unitOf } from "../format/rounded.ts";
+import { isZero, minorUnitOf, roundedChanges, roundedColumn, roundedMoney, signed, unitOf } from "../format/rounded.ts";
 import { formatTable, type TableCell } from "../format/table.ts";
 import { filterText, titleOfDimension } from "../question/question.ts";
 import type { Report, ReportRow } from "./report.ts";
@@ -65,7 +65,7 @@ function tableOf(report: Report): string {
     [currency, money((row) => row.cost)],
     ...states.map((state) => [state, money((row) => row.states[state] ?? "0").map(orNothing)] as const),
     ["per held GPU-hour", [...rows, total].map((row) => roundedMoney(row.costPerHeldGpuHour, currency))],
-    ...(comparedWith === null ? [] : ([["change", money((row) => row.change!).map(signed)]] as const)),
+    ...(comparedWith === null ? [] : ([["change", changesOf(rows, minorUnitOf(currency))]] as const)),
   ];
   return formatTable(
     [...by.map(titleOfDimension), ...columns.map(([head]) => head)],
@@ -82,13 +82,16 @@ function tableOfSeveral(reports: readonly [Report, ...Report[]]): string {
   const found = reports.map(({ rows }) => new Map(rows.map((row) => [keyOf(row), row])));
   const rows = [...new Map(reports.flatMap((each) => each.rows.map((row) => [keyOf(row), row] as const))).values()];
   const costs = found.map((ofPolicy) => rows.map((row) => amountOf<"currency">(ofPolicy.get(keyOf(row))?.cost ?? "0")));
-  const more = rows.map((_, index) => difference(costs.at(-1)![index]!, costs[0]![index]!));
-  const columns = [...costs, more].map((amounts) => roundedColumn(amounts, minorUnitOf(currency)));
+  const unit = minorUnitOf(currency);
+  const columns = [
+    ...costs.map((amounts) => roundedColumn(amounts, unit)),
+    roundedChanges(costs.at(-1)!, costs[0]!, unit).map(signed),
+  ];
   return formatTable(
     [...by.map(titleOfDimension), ...reports.map(({ policy }) => `${policy} ${currency}`), "difference"],
     [...rows.keys(), rows.length].map((index) => [
       ...dimensionCells(by, rows[index]),
-      ...columns.map((values, column) => numberCell(column === costs.length ? signed(values[index]!) : values[index]!)),
+      ...columns.map((values) => numberCell(values[index]!)),
     ]),
   );
 }
@@ -105,6 +108,16 @@ function orNothing(amount: string): string {
 
 function numberCell(text: string): TableCell {
   return text === "" ? { text } : { number: text };
+}
+
+/** Returns the changes since the time before, with their sum at the end. */
+function changesOf(rows: readonly ReportRow[], unit: bigint): readonly string[] {
+  const amounts = (of: (row: ReportRow) => string) => rows.map((row) => amountOf<"currency">(of(row)));
+  return roundedChanges(
+    amounts(({ cost }) => cost),
+    amounts(({ before }) => before!),
+    unit,
+  ).map(signed);
 }
 
 /** Returns a column with its sum at the end. */

@@ -3,7 +3,7 @@ import type { ChargesQuestion } from "../../question/question.ts";
 import type { Report } from "../../report/report.ts";
 import { explainAddress } from "../address.ts";
 import { Link } from "./link.tsx";
-import { Hours, Money, Ratio, ratioOf } from "./money.tsx";
+import { changeColumn, Hours, Money, Ratio, ratioOf, TREND } from "./money.tsx";
 
 /** The sums of a report as a row of figures with links to their explanations. */
 export function Figures({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
@@ -25,11 +25,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
       <div>
         <dt>Compared with the time before</dt>
         <dd class="amount">
-          {total.change === null ? (
-            <span class="quiet">–</span>
-          ) : (
-            <Money amount={total.change} currency={currency} isSigned />
-          )}
+          {total.change === null ? <span class="quiet">–</span> : changeColumn([total], TREND, currency).foot}
         </dd>
         <dd class="beside">
           {comparedWith === null || total.before === null ? (

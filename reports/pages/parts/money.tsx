@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
-import { amountOf, formatAmount, sum } from "../../../domain/exact/units.ts";
+import type { ReportRow } from "../../report/report.ts";
+import { amountOf, difference, formatAmount, sum, type Money as Exact } from "../../../domain/exact/units.ts";
 import { minorDigitsOf } from "../../../domain/price/currency.ts";
-import { isZero, minorUnitOf, roundedColumn, roundedTo, signed, unitOf } from "../../format/rounded.ts";
+import { isZero, minorUnitOf, roundedChanges, roundedColumn, roundedTo, signed, unitOf } from "../../format/rounded.ts";
 
 /** The number of shown digits of GPU-hours. */
 const HOUR_DIGITS = 2;
@@ -68,6 +69,36 @@ export function moneyColumn<Row>(
       return <Money amount={amount} currency={currency} rounded={shown.get(row)} />;
     },
     foot: <Money amount={total.exact} currency={currency} rounded={total.rounded} />,
+  };
+}
+
+/** The amounts of a report's row whose change is its trend. */
+export const TREND = {
+  now: ({ cost }: Pick<ReportRow, "cost">): string => cost,
+  before: ({ before }: Pick<ReportRow, "before">): string => before ?? "0",
+};
+
+/** Returns a column with the signed changes of two columns of money. Each shown change is the shown amount minus the shown earlier one. */
+export function changeColumn<Row>(
+  rows: readonly Row[],
+  of: { readonly now: (row: Row) => string; readonly before: (row: Row) => string },
+  currency: string,
+): AmountColumn<Row> {
+  const [now, before] = [of.now, of.before].map((each) => rows.map((row) => amountOf<"currency">(each(row))));
+  const changes = roundedChanges(now!, before!, minorUnitOf(currency));
+  const shown = new Map(rows.map((row, index) => [row, changes[index]]));
+  const exact = (each: Exact, earlier: Exact): string => formatAmount(difference(each, earlier));
+  return {
+    isNumber: true,
+    cell: (row) => (
+      <Money
+        amount={exact(amountOf(of.now(row)), amountOf(of.before(row)))}
+        currency={currency}
+        isSigned
+        rounded={shown.get(row)}
+      />
+    ),
+    foot: <Money amount={exact(sum(now!), sum(before!))} currency={currency} isSigned rounded={changes.at(-1)} />,
   };
 }
 
