@@ -7,7 +7,7 @@ import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { address, explainAddress } from "./address.ts";
-import { Hours, hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
+import { grouped, Hours, hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Table } from "./parts/table.tsx";
@@ -181,18 +181,23 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
   );
 }
 
-/** Returns the decimals of a column with the same number of digits, so that their points are aligned. */
+/** The least digits after the point of a price. */
+const LEAST_DIGITS = 2;
+
+/** Returns the prices of a column. Those of one unit have the same number of digits, so that their points are aligned. */
 function aligned(
   entries: readonly ShownEntry[],
   of: (entry: ShownEntry) => string | null,
 ): (entry: ShownEntry) => string {
-  const fractionOf = (amount: string): string => amount.split(".")[1] ?? "";
-  const digits = Math.max(0, ...entries.map((entry) => fractionOf(of(entry) ?? "").length));
+  const fractionOf = (amount: string | null): string => amount?.split(".")[1] ?? "";
+  const digits = new Map<string, number>();
+  for (const entry of entries)
+    digits.set(entry.per, Math.max(LEAST_DIGITS, digits.get(entry.per) ?? 0, fractionOf(of(entry)).length));
   return (entry) => {
     const amount = of(entry);
     if (amount === null) return "";
     const [whole] = amount.split(".");
-    return digits === 0 ? whole! : `${whole}.${fractionOf(amount).padEnd(digits, "0")}`;
+    return grouped(`${whole}.${fractionOf(amount).padEnd(digits.get(entry.per)!, "0")}`);
   };
 }
 

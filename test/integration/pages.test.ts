@@ -108,22 +108,24 @@ describe("pages", () => {
     expect(body).not.toMatch(/nlp|onerror|platform</);
   });
 
-  it("aligns the decimal points of prices", async () => {
+  it("aligns the decimal points of prices of one unit", async () => {
     const config = `prices:
   - { match: { model: A }, from: 2026-01-01, per: gpu-hour, list: "12", effective: "3.125" }
-  - { match: {}, from: 2026-01-01, per: gpu-hour, effective: "3" }`;
+  - { match: {}, from: 2026-01-01, per: gpu-hour, effective: "3" }
+  - { match: { instanceType: p5 }, from: 2026-01-01, per: node-hour, effective: "38000" }`;
     const own = await createReportsServer(store, NOON, config);
     const { body } = await own.get("/prices?span=2026-03");
     await own.close();
     const rows = body
       .slice(body.indexOf("The price book"))
       .match(/<tr>.*?<\/tr>/gs)!
-      .slice(1, 3);
+      .slice(1, 4);
     expect(
       rows.map((row) => row.match(/<td class="number">.*?<\/td>/g)!.map((cell) => cell.replaceAll(/<[^>]*>/g, ""))),
     ).toEqual([
-      ["12", "12", "3.125"],
-      ["3", "3", "3.000"],
+      ["12.00", "12.00", "3.125"],
+      ["3.00", "3.00", "3.000"],
+      ["38,000.00", "38,000.00", "38,000.00"],
     ]);
   });
 
