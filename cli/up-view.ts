@@ -39,7 +39,7 @@ export function renderView(status: SystemStatus, logPath: string): string {
     if (spool.messages > 0) lines.push(["spool", `${wholeOf(spool.messages, "message")} for the bus`]);
   }
   if (processor !== undefined) {
-    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, hoursWaiting = 0, month } = processor;
+    const { rowsStored, lagMessages, freshnessSeconds, deadLetters, queue, hoursWaiting = [], month } = processor;
     const fresh =
       freshnessSeconds === undefined
         ? "nothing stored yet"
@@ -48,10 +48,10 @@ export function renderView(status: SystemStatus, logPath: string): string {
     lines.push(["rows stored", whole(rowsStored)]);
     lines.push(["lag", wholeOf(lagMessages, "message")]);
     if (queue !== undefined) lines.push(["waiting", waiting(queue)]);
-    if (hoursWaiting > 0)
+    if (hoursWaiting.length > 0)
       lines.push([
         "to be charged",
-        `${whole(hoursWaiting)} ${hoursWaiting === 1 ? "hour that has ended" : "hours that have ended"}`,
+        `${wholeOf(hoursWaiting.length, "hour")} that ${hoursWaiting.length === 1 ? "has" : "have"} ended`,
       ]);
     if (month !== undefined) lines.push([`cost of ${month.month}`, bill(month)]);
     if (deadLetters > 0) lines.push(["dead letters", whole(deadLetters)]);

@@ -40,8 +40,8 @@ export interface ReportsOptions {
   /** True if the fleet is the synthetic one. */
   readonly isDemo: boolean;
   readonly now: () => number;
-  /** Returns the number of ended hours that wait to be charged; absent if it is unknown here. */
-  readonly hoursWaiting?: () => number;
+  /** Returns the starts of ended hours that wait to be charged; absent if they are unknown here. */
+  readonly hoursWaiting?: () => readonly number[];
   /** The limit of requests of one address in a minute. */
   readonly requestsPerMinute?: number;
 }
@@ -55,7 +55,7 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
   const { store, ledger, focus, practices, training, deliveries, rules, access, logger, version, isDemo, now } =
     options;
-  const { trainingMetrics, hoursWaiting = () => 0 } = options;
+  const { trainingMetrics, hoursWaiting = () => [] } = options;
   const pages = createPages({ version, isDemo });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   const signIn = options.people?.signIn;
@@ -64,7 +64,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   if (signIn !== undefined) addSignIn(server, signIn, { record, logger });
   const ledgerVersions = createLedgerVersions(
     store,
-    () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting() : ""}`,
+    () => `${rules} ${isBehind(hoursWaiting()) ? hoursWaiting().join(" ") : ""}`,
     now,
   );
   const answers = createAnswers({

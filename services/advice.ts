@@ -26,8 +26,8 @@ export function startAdvice(options: {
   /** A hash of the ledger's rules. */
   readonly rulesHash: string;
   readonly isLeading: () => boolean;
-  /** True while ended hours wait to be charged. */
-  readonly isBehind: () => boolean;
+  /** True while hours of a time wait to be charged. */
+  readonly isBehind: (window: { readonly from: number; readonly until: number }) => boolean;
 }): Repeated {
   const { config, store, logger, now, rulesHash, isLeading, isBehind } = options;
   const ledger = ledgerOf(config);
@@ -36,8 +36,8 @@ export function startAdvice(options: {
   let madeUntil = 0;
 
   async function look(): Promise<void> {
-    if (!isLeading() || isBehind()) return;
     const window = lastDays(advice.days, now() - SETTLE_MILLIS);
+    if (!isLeading() || isBehind(window)) return;
     if (madeUntil === window.until && now() < madeAt + AGAIN_MILLIS) return;
     const { usage, last } = await readBasis(store, window);
     const basis = `${usage} ${rulesHash} ${JSON.stringify(advice)}`;

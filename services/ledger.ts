@@ -12,7 +12,7 @@ import type { Recharge } from "../processors/ledger/term/recharge.ts";
 import { SCHEDULE_TIMING } from "../processors/ledger/hours/schedule.ts";
 import type { SplitRule } from "../domain/serving/split-rule.ts";
 import { servingOf } from "../runtime/config/serving.ts";
-import { isBehind } from "../domain/charge/settling.ts";
+import { hoursIn, isBehind } from "../domain/charge/settling.ts";
 import { dateText, periodOf, periodsDue, type BillingPeriod } from "../domain/period.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -42,7 +42,7 @@ export async function startLedger(options: {
 }): Promise<Ledger> {
   const { config, bus, store, metrics, logger, now } = options;
   const totals = { windows: 0, lastSeconds: undefined as number | undefined, dirty: 0 };
-  let hoursWaiting = 0;
+  let hoursWaiting: readonly number[] = [];
   metrics.leader.set(0);
 
   const ledger = { ...termLedger(config), recharge: options.recharge };
@@ -58,7 +58,7 @@ export async function startLedger(options: {
     ...options,
     rulesHash: ledger.rules.hash,
     isLeading: () => isLeading,
-    isBehind: () => hoursWaiting > 0,
+    isBehind: (window) => hoursIn(hoursWaiting, window).length > 0,
   });
   const adviceMetrics = config.server.moneyOnMetrics
     ? startAdviceMetrics({ store, metrics, logger, now, isLeading: () => isLeading })
@@ -148,7 +148,7 @@ export async function startLedger(options: {
         resetAdviceMetrics(metrics);
         resetServingMetrics(metrics);
         totals.dirty = 0;
-        hoursWaiting = 0;
+        hoursWaiting = [];
         metrics.leader.set(0);
         metrics.windowsDirty.set(0);
         metrics.settledSeconds.set(0);

@@ -60,8 +60,8 @@ export interface ProcessorStatus {
     /** The number of waiting windows. */
     readonly dirty: number;
   };
-  /** The number of ended hours that wait to be charged, or to be charged again; undefined if another processor leads. */
-  readonly hoursWaiting: number | undefined;
+  /** The starts of ended hours that wait to be charged, or to be charged again; undefined if another processor leads. */
+  readonly hoursWaiting: readonly number[] | undefined;
   /** The cost of teams in this month under the billing policy, from the leader; some seconds old. */
   readonly month: MonthToDate | undefined;
 }

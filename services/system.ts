@@ -169,7 +169,7 @@ export async function startSystem(options: {
       version,
       isDemo,
       logger,
-      hoursWaiting: () => fresh<ProcessorStatus>("processor")?.hoursWaiting ?? 0,
+      hoursWaiting: () => fresh<ProcessorStatus>("processor")?.hoursWaiting ?? [],
     });
     const views = {
       status: () => Promise.resolve(shown(status())),

@@ -18,8 +18,8 @@ export interface ApiContext {
   readonly answers: Answers;
   readonly sums: Sums;
   readonly now: () => number;
-  /** Returns the number of ended hours that wait to be charged; 0 if it is unknown here. */
-  readonly hoursWaiting: () => number;
+  /** Returns the starts of ended hours that wait to be charged; none if they are unknown here. */
+  readonly hoursWaiting: () => readonly number[];
   readonly version: string;
   /** The names for the rows of FOCUS. */
   readonly focus: FocusConfig;

@@ -1,7 +1,9 @@
 import type { VNode } from "preact";
 import { z } from "zod";
-import { isBehind } from "../../domain/charge/settling.ts";
+import { hoursIn, isBehind } from "../../domain/charge/settling.ts";
+import { counted } from "../../domain/counted.ts";
 import { periodOf } from "../../domain/period.ts";
+import { HOUR_MILLIS } from "../../domain/time.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { ChargesQuestion } from "../question/question.ts";
@@ -17,6 +19,7 @@ import { LargestSaving } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { stateColumns } from "./parts/state-columns.tsx";
 import { Empty, Table } from "./parts/table.tsx";
+import { utc } from "./parts/time.ts";
 import { readLargestCards, type LargestCards } from "../read/advice.ts";
 import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -31,7 +34,8 @@ interface Overview {
   readonly span: string;
   /** The paging of the teams. */
   readonly paging: Paging;
-  readonly hoursWaiting: number;
+  /** The starts of hours of the span that wait to be charged; none if these are as few as usual. */
+  readonly hoursWaiting: readonly number[];
   /** Undefined without cards. */
   readonly advice: LargestCards | undefined;
 }
@@ -57,10 +61,11 @@ export function addOverview(add: AddPage, context: PageContext): void {
     const [byTeam, byDay] = [reports[0]!, reports[1]!];
     const policies = keptPolicies(ledger);
     const paging = pagingOf(url, "teams");
+    const waiting = hoursIn(context.hoursWaiting(), question.span);
     const content = (
       <OverviewPage
         {...{ question, byTeam, byDay, policies, span: span.span.name, paging, advice }}
-        hoursWaiting={context.hoursWaiting()}
+        hoursWaiting={isBehind(waiting) ? waiting : []}
       />
     );
     return { title: "Overview", content };
@@ -94,7 +99,7 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
         </a>{" "}
         in {titleOfSpan(byTeam)}
       </h1>
-      <p class="lead">{standing(byTeam)}</p>
+      <p class="lead">{standing(byTeam, hoursWaiting.length > 0)}</p>
       <Waiting hours={hoursWaiting} />
       {form}
       <Figures report={byTeam} question={question} />
@@ -116,13 +121,15 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
 }
 
 /** A notice that the figures will still grow, if more hours wait than usual. */
-function Waiting({ hours }: { readonly hours: number }): VNode | null {
-  if (!isBehind(hours)) return null;
+function Waiting({ hours }: { readonly hours: readonly number[] }): VNode | null {
+  if (hours.length === 0) return null;
+  const [from, until] = [Math.min(...hours), Math.max(...hours) + HOUR_MILLIS];
   return (
     <div class="notice">
       <p>
-        <strong>{hours} hours wait to be charged:</strong> these figures are not complete yet. The hours are charged one
-        after the other (newest first).
+        <strong>{counted(hours.length, "hour")} of this time wait to be charged</strong>, from {utc(from)} to{" "}
+        {utc(until)}. Their samples are stored. The ledger meters and charges them one after the other (newest first),
+        and the figures grow until then.
       </p>
     </div>
   );
@@ -135,12 +142,10 @@ function titleOfSpan({ span }: Report): string {
   return new Date(span.from).toLocaleDateString("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
 }
 
-function standing({ policy, span, chargedUntil }: Report): string {
+function standing({ policy, span, chargedUntil }: Report, isWaiting: boolean): string {
   const until = chargedUntil ?? span.from;
-  const part =
-    until < span.until
-      ? `charged until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`
-      : "complete";
+  const charged = `charged until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const part = until < span.until ? charged : isWaiting ? "not complete" : "complete";
   return `Policy ${policy}; ${part}.`;
 }
 

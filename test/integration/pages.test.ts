@@ -1,3 +1,4 @@
+import { HOUR_MILLIS } from "../../domain/time.ts";
 import { renderToString } from "preact-render-to-string";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -48,14 +49,23 @@ describe("pages", () => {
     expect((await server.get("/prices?span=2026-03")).body).toMatch(/<td class="whole">20\d\d-\d\d-\d\d<\/td>/);
   });
 
-  it("shows in the overview how many hours are not charged yet, if there are more than usual", async () => {
-    let waiting = 2;
+  it("shows in the overview how many hours of its time are not charged yet, if there are more than usual", async () => {
+    const start = Date.UTC(2026, 2, 1);
+    const hours = (count: number) => Array.from({ length: count }, (_, hour) => start + hour * HOUR_MILLIS);
+    let waiting = hours(2);
     const other = await createReportsServer(store, NOON, PRICES_CONFIG, { hoursWaiting: () => waiting });
     try {
       expect((await other.get("/?span=2026-03")).body).not.toContain("wait to be charged");
-      waiting = 70;
+      waiting = hours(70);
       other.now += 3_000;
-      expect((await other.get("/?span=2026-03")).body).toContain("70 hours wait to be charged");
+      const { body } = await other.get("/?span=2026-03");
+      expect(body).toContain(
+        "<strong>70 hours of this time wait to be charged</strong>, from 2026-03-01 00:00:00 UTC to",
+      );
+      expect(body).not.toContain("; complete.");
+      expect((await other.get("/?span=2026-03-02")).body).toContain("<strong>24 hours of this time wait");
+      expect((await other.get("/?span=2026-03-10")).body).not.toContain("wait to be charged");
+      expect((await other.get("/?span=2020-01")).body).not.toContain("wait to be charged");
     } finally {
       await other.close();
     }

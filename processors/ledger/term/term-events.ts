@@ -21,8 +21,8 @@ export interface TermEvents {
     /** True if the books have changed since the previous look. */
     readonly isNew: boolean;
   }): void;
-  /** The number of ended hours that wait to be charged, or to be charged again. Called whenever it may have changed. */
-  onWaiting(hours: number): void;
+  /** The starts of ended hours that wait to be charged, or to be charged again. Called whenever they may have changed. */
+  onWaiting(hours: readonly number[]): void;
   onDropped(runs: number): void;
   /** A look, a run or a drop failed. It is retried. */
   onError(error: unknown, window?: WindowOfCluster): void;

@@ -119,7 +119,7 @@ export async function workTerm(
       events.onError(error);
     }
     if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
-    events.onWaiting(new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart)).size);
+    events.onWaiting([...new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart))]);
     const window = signal.aborted ? undefined : schedule.next(now());
     if (window !== undefined) await compute(window);
     else if (stale.length > 0 && !signal.aborted)

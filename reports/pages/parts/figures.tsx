@@ -5,10 +5,15 @@ import { explainAddress } from "../address.ts";
 import { Link } from "./link.tsx";
 import { changeColumn, Hours, Money, Ratio, ratioOf, TREND } from "./money.tsx";
 
+/** The observed part of the held time from which ratios of the observed states mean something. */
+const LEAST_COVERAGE = 0.5;
+const UNOBSERVED = "most of the held time is not observed yet";
+
 /** The sums of a report as a row of figures with links to their explanations. */
 export function Figures({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
   const stateLink = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
   const idle = total.states.idle ?? "0";
+  const isObserved = Number(total.coverage ?? 0) >= LEAST_COVERAGE;
   return (
     <dl class="figures">
       <div>
@@ -45,7 +50,13 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
           </Link>
         </dd>
         <dd class="beside">
-          <Ratio ratio={ratioOf(idle, total.cost)} /> of the cost
+          {isObserved ? (
+            <>
+              <Ratio ratio={ratioOf(idle, total.cost)} /> of the cost
+            </>
+          ) : (
+            UNOBSERVED
+          )}
         </dd>
       </div>
       <div>
@@ -54,7 +65,9 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
           {total.costPerHeldGpuHour === null ? "–" : <Money amount={total.costPerHeldGpuHour} currency={currency} />}
         </dd>
         <dd class="beside">
-          {total.costPerActiveGpuHour === null ? (
+          {!isObserved ? (
+            UNOBSERVED
+          ) : total.costPerActiveGpuHour === null ? (
             "no active GPU-hour"
           ) : (
             <>

@@ -55,7 +55,7 @@ const STATUS: SystemStatus = {
       queues: [],
     },
     rollups: { windows: 0, lastSeconds: undefined, dirty: 0 },
-    hoursWaiting: 0,
+    hoursWaiting: [],
     month: undefined,
   },
   processes: { store: { id: 1, restarts: 0 }, collector: { id: 2, restarts: 0 } },
@@ -103,7 +103,13 @@ describe("the view of `up`", () => {
     const amounts = { gpuHours: "1", unpricedGpuHours: "0", perHour: "2.5", forecast: null };
     const total = { team: "", cost: "10", ...amounts };
     const month = { month: "2026-03", total, teams: [{ ...total, team: "nlp" }] };
-    const text = view({ processor: { ...STATUS.processor!, hoursWaiting: 70, month } });
+    const text = view({
+      processor: {
+        ...STATUS.processor!,
+        hoursWaiting: Array.from({ length: 70 }, (_, hour) => hour * 3_600_000),
+        month,
+      },
+    });
     expect(text).toMatch(/^ {2}to be charged +70 hours that have ended$/m);
     expect(text).toMatch(/^ {2}cost of 2026-03 +10\.00, 2\.50 per hour; nlp 10\.00$/m);
     const before = { month: "2026-03", total, teams: [] };
