@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import type { ExplainedLine } from "../explain/explanation.ts";
 import type { MeasuredSample } from "../read/samples.ts";
-import { address } from "./address.ts";
+import { address, teamAddress } from "./address.ts";
 import { SamplesChart } from "./charts/samples.tsx";
 import { Figure } from "./parts/figures.tsx";
 import { hoursColumn, moneyColumn, Ratio } from "./parts/money.tsx";
@@ -46,17 +46,40 @@ export function Lines({ lines, currency, policy }: LinesProps): VNode {
         { head: "from, UTC", cell: ({ from }) => utc(Date.parse(from)).slice(0, 19) },
         { head: "until", cell: ({ until }) => utc(Date.parse(until)).slice(11, 19) },
         { head: "state", cell: ({ state, isCorrection }) => (isCorrection ? `${state}, a correction` : state) },
-        { head: "holder", cell: ({ namespace, pod }) => (pod === "" ? "" : <bdi>{`${namespace}/${pod}`}</bdi>) },
+        { head: "holder", cell: (line) => <Holder line={line} /> },
         {
           head: "share",
           cell: ({ share, rawShare }) => (share === rawShare ? share : `${share} (requested: ${rawShare})`),
         },
-        { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+        { head: "team", cell: (line) => <Team line={line} /> },
         { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours), foot: undefined },
         { head: currency, ...moneyColumn(lines, ({ cost }) => cost, currency), foot: undefined },
       ]}
     />
   );
+}
+
+/** The pod of a line, with its page of the day; nothing without a pod. */
+function Holder({ line: { cluster, namespace, pod, from } }: LineProps): VNode | null {
+  if (pod === "") return null;
+  return (
+    <a href={address("/workload", { cluster, namespace, pod, span: from.slice(0, 10) })}>
+      <bdi>{`${namespace}/${pod}`}</bdi>
+    </a>
+  );
+}
+
+/** The team of a line, with its page of the day. */
+function Team({ line: { team, from } }: LineProps): VNode {
+  return (
+    <a href={teamAddress(team, from.slice(0, 10))}>
+      <bdi>{team}</bdi>
+    </a>
+  );
+}
+
+interface LineProps {
+  readonly line: ExplainedLine;
 }
 
 interface LinesOfGpuProps {
@@ -79,10 +102,10 @@ export function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode
           { head: "state", cell: ({ state }) => state, foot: "all" },
           {
             head: "holder",
-            cell: ({ namespace, pod }) => (pod === "" ? "nobody" : <bdi>{`${namespace}/${pod}`}</bdi>),
+            cell: (line) => (line.pod === "" ? "nobody" : <Holder line={line} />),
           },
           { head: "share", cell: ({ share }) => share },
-          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "team", cell: (line) => <Team line={line} /> },
           { head: "price", cell: ({ price }) => (price === "" ? "none" : <a href="/prices">{price}</a>) },
           {
             head: "evidence",

@@ -6,14 +6,14 @@ import { periodOf } from "../../domain/period.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
-import type { ChargesQuestion } from "../question/question.ts";
+import type { ChargesQuestion, Filter } from "../question/question.ts";
 import { spanText } from "../question/span.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { Funnel } from "./parts/funnel.tsx";
-import { changeColumn, hoursColumn, Money, moneyColumn, TREND } from "./parts/money.tsx";
+import { changeColumn, explained, hoursColumn, Money, moneyColumn, TREND } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { LargestSaving } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
@@ -156,8 +156,8 @@ interface Part {
 
 function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" | "paging">): VNode {
   const { rows, total, currency } = report;
-  const cost = moneyColumn(rows, (row) => row.cost, currency);
-  const ofTeam = (row: ReportRow) => [{ dimension: "team", values: [row.dimensions["team"]!] }];
+  const explain = (row?: ReportRow, more: readonly Filter[] = []): string =>
+    explainAddress(question, [...ofTeam(row), ...more]);
   return (
     <Table
       caption={`Cost by team (${currency}, highest first). The last row divides the whole cost, with GPU time that nobody held, by the held GPU-hours.`}
@@ -165,14 +165,26 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
       paging={paging}
       columns={[
         { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />, foot: "all" },
-        { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
-        { head: "cost", ...cost, cell: (row) => <a href={explainAddress(question, ofTeam(row))}>{cost.cell(row)}</a> },
-        ...stateColumns(rows, currency),
+        {
+          head: "GPU-hours",
+          ...explained(
+            hoursColumn(rows, ({ gpuHours }) => gpuHours),
+            explain,
+          ),
+        },
+        {
+          head: "cost",
+          ...explained(
+            moneyColumn(rows, (row) => row.cost, currency),
+            explain,
+          ),
+        },
+        ...stateColumns(rows, currency, explain),
         {
           head: "per held GPU-hour",
           isNumber: true,
-          cell: ({ costPerHeldGpuHour: each }) => <PerHour each={each} currency={currency} />,
-          foot: <PerHour each={total.costPerHeldGpuHour} currency={currency} />,
+          cell: (row) => <PerHour each={row.costPerHeldGpuHour} currency={currency} to={explain(row)} />,
+          foot: <PerHour each={total.costPerHeldGpuHour} currency={currency} to={explain()} />,
         },
       ]}
     />
@@ -187,16 +199,34 @@ function TeamLink({ team, span }: { readonly team: string; readonly span: string
   );
 }
 
-function PerHour({ each, currency }: { readonly each: string | null; readonly currency: string }): VNode {
-  return each === null ? <span class="quiet">–</span> : <Money amount={each} currency={currency} />;
+/** Returns the condition of a row's team; none without a row. */
+function ofTeam(row: ReportRow | undefined): readonly Filter[] {
+  return row === undefined ? [] : [{ dimension: "team", values: [row.dimensions["team"]!] }];
+}
+
+function PerHour({ each, currency, to }: PerHourProps): VNode {
+  if (each === null) return <span class="quiet">–</span>;
+  return (
+    <a href={to}>
+      <Money amount={each} currency={currency} />
+    </a>
+  );
+}
+
+interface PerHourProps {
+  readonly each: string | null;
+  readonly currency: string;
+  readonly to: string;
 }
 
 /** The teams whose cost has changed most since the time before. */
-function Changes({ report, span }: Part & { readonly span: string }): VNode {
+function Changes({ report, question, span }: Part & { readonly span: string }): VNode {
   const { rows, currency, comparedWith } = report;
   const size = ({ change }: ReportRow): number => Math.abs(Number(change ?? "0"));
   const changed = rows.filter((row) => size(row) > 0).toSorted((a, b) => size(b) - size(a));
-  const [before, now] = [TREND.before, TREND.now].map((of) => moneyColumn(rows, of, currency));
+  const explain = (row?: ReportRow): string => explainAddress(question, ofTeam(row));
+  const explainBefore = (row?: ReportRow): string =>
+    explainAddress({ ...question, kind: "showback", span: comparedWith! }, ofTeam(row));
   return (
     <>
       <h2>Changes</h2>
@@ -209,9 +239,9 @@ function Changes({ report, span }: Part & { readonly span: string }): VNode {
             cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />,
             foot: changed.length > MOST_CHANGES ? "all, with further teams" : "all",
           },
-          { head: "before", ...before! },
-          { head: "now", ...now! },
-          { head: "change", ...changeColumn(rows, TREND, currency) },
+          { head: "before", ...explained(moneyColumn(rows, TREND.before, currency), explainBefore) },
+          { head: "now", ...explained(moneyColumn(rows, TREND.now, currency), explain) },
+          { head: "change", ...explained(changeColumn(rows, TREND, currency), explain) },
         ]}
       />
     </>

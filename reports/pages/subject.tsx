@@ -10,7 +10,7 @@ import { readSlots } from "../read/slots.ts";
 import { address, explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
-import { hoursColumn, moneyColumn } from "./parts/money.tsx";
+import { explained, hoursColumn, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { TeamCards } from "./parts/largest-cards.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
@@ -272,17 +272,16 @@ interface PartsProps {
 
 function Parts({ part, report, question, span, paging }: PartsProps): VNode {
   const { currency, rows } = report;
-  const explained = ({ dimensions }: ReportRow): string =>
-    explainAddress(
-      question,
-      part.by.map((name) => is(name, dimensions[name]!)),
-    );
+  const explain = (row?: ReportRow, more: readonly Filter[] = []): string =>
+    explainAddress(question, [
+      ...(row === undefined ? [] : part.by.map((name) => is(name, row.dimensions[name]!))),
+      ...more,
+    ]);
   const linked = (row: ReportRow): VNode => {
     const href = part.href(row.dimensions, span);
     const name = <bdi>{part.name(row.dimensions)}</bdi>;
     return href === undefined ? name : <a href={href}>{name}</a>;
   };
-  const cost = moneyColumn(rows, (row) => row.cost, currency);
   return (
     <>
       <h2>{part.title}</h2>
@@ -292,9 +291,21 @@ function Parts({ part, report, question, span, paging }: PartsProps): VNode {
         paging={paging}
         columns={[
           { head: part.title.slice(3), cell: linked, foot: "all" },
-          { head: "GPU-hours", ...hoursColumn(rows, ({ gpuHours }) => gpuHours) },
-          { head: "cost", ...cost, cell: (row) => <a href={explained(row)}>{cost.cell(row)}</a> },
-          ...stateColumns(rows, currency),
+          {
+            head: "GPU-hours",
+            ...explained(
+              hoursColumn(rows, ({ gpuHours }) => gpuHours),
+              explain,
+            ),
+          },
+          {
+            head: "cost",
+            ...explained(
+              moneyColumn(rows, (row) => row.cost, currency),
+              explain,
+            ),
+          },
+          ...stateColumns(rows, currency, explain),
         ]}
       />
     </>

@@ -8,6 +8,9 @@ import { NOON, OF_ALL, PAGES, createPagesDatabase, PRICES_CONFIG } from "../supp
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { keepSampleAdvice } from "../support/sample-advice.ts";
 
+/** Pages of charges. Each of their figures has an explanation. */
+const EXPLAINED = PAGES.filter((path) => /^\/(\?|$|team|workload|node|gpu)/.test(path));
+
 describe("pages", () => {
   let store: StoreClient;
   let server: ReportsServer;
@@ -47,6 +50,39 @@ describe("pages", () => {
     const [row] = /<bdi>platform<\/bdi>.*?<\/tr>/.exec(body)!;
     expect(row.match(/<data /g)!.length).toBeGreaterThan(2);
     expect((await server.get("/prices?span=2026-03")).body).toMatch(/<td class="whole">20\d\d-\d\d-\d\d<\/td>/);
+  });
+
+  it.each(EXPLAINED)("links every figure of %s to its explanation", async (path) => {
+    const { body } = await server.get(path);
+    const content = body.slice(body.indexOf("<main"), body.indexOf("</main>"));
+    const links = new Set<string>();
+    const alone: string[] = [];
+    let link: string | undefined;
+    for (const [tag, href, figure] of content.matchAll(/<a [^>]*href="([^"]*)"[^>]*>|<\/a>|<data [^>]*>([^<]*)/g)) {
+      if (href !== undefined) link = href.replaceAll("&amp;", "&");
+      else if (tag === "</a>") link = undefined;
+      else if (link === undefined) alone.push(figure ?? tag);
+      else links.add(link);
+    }
+    expect(alone).toEqual([]);
+    expect(links.size).toBeGreaterThan(5);
+    for (const each of links) {
+      expect(each).toMatch(/^\/(explain|advice)/);
+      server.now += 1;
+      expect({ each, status: (await server.get(each)).statusCode }).toEqual({ each, status: 200 });
+    }
+  });
+
+  it("links the lines of an explanation to their pods and teams", async () => {
+    const { body } = await server.get("/explain?span=2026-03");
+    const lines = body.slice(body.indexOf("Lines with the highest cost"));
+    for (const path of [
+      "/workload?cluster=default&amp;namespace=vision&amp;pod=vision-0&amp;span=2026-03-31",
+      "/team?team=vision&amp;span=2026-03-31",
+    ]) {
+      expect(lines).toContain(`<a href="${path}"><bdi>`);
+      expect((await server.get(path.replaceAll("&amp;", "&"))).body).toContain("Cost in USD");
+    }
   });
 
   it("shows in the overview how many hours of its time are not charged yet, if there are more than usual", async () => {

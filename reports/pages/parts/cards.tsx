@@ -14,7 +14,11 @@ export function CardsTable({ caption, cards, currency, withTeams = true }: Cards
   const saving = (head: string, of: (stored: StoredCard) => Amount) => ({
     head,
     isNumber: true,
-    cell: (stored: StoredCard) => <Money amount={formatAmount(of(stored))} currency={currency} />,
+    cell: (stored: StoredCard) => (
+      <a href={cardAddress(stored.card.id)}>
+        <Money amount={formatAmount(of(stored))} currency={currency} />
+      </a>
+    ),
   });
   return (
     <Table

@@ -11,7 +11,9 @@ const UNOBSERVED = "most of the held time is not observed yet";
 
 /** The sums of a report as a row of figures with links to their explanations. */
 export function Figures({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
+  const whole = explainAddress(question);
   const stateLink = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
+  const earlier = comparedWith === null ? whole : explainAddress({ ...question, kind: "showback", span: comparedWith });
   const idle = total.states.idle ?? "0";
   const isObserved = Number(total.coverage ?? 0) >= LEAST_COVERAGE;
   return (
@@ -19,25 +21,35 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
       <div>
         <dt>Cost in {currency}</dt>
         <dd class="amount">
-          <Link to={explainAddress(question)}>
+          <Link to={whole}>
             <Money amount={total.cost} currency={currency} />
           </Link>
         </dd>
         <dd class="beside">
-          <Hours hours={total.gpuHours} /> GPU-hours
+          <Link to={whole}>
+            <Hours hours={total.gpuHours} />
+          </Link>{" "}
+          GPU-hours
         </dd>
       </div>
       <div>
         <dt>Compared with the time before</dt>
         <dd class="amount">
-          {total.change === null ? <span class="quiet">–</span> : changeColumn([total], TREND, currency).foot}
+          {total.change === null ? (
+            <span class="quiet">–</span>
+          ) : (
+            <Link to={whole}>{changeColumn([total], TREND, currency).foot}</Link>
+          )}
         </dd>
         <dd class="beside">
           {comparedWith === null || total.before === null ? (
             "no earlier charges"
           ) : (
             <>
-              <Money amount={total.before} currency={currency} /> in {comparedWith.name}
+              <Link to={earlier}>
+                <Money amount={total.before} currency={currency} />
+              </Link>{" "}
+              in {comparedWith.name}
             </>
           )}
         </dd>
@@ -52,7 +64,10 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
         <dd class="beside">
           {isObserved ? (
             <>
-              <Ratio ratio={ratioOf(idle, total.cost)} /> of the cost
+              <Link to={stateLink("idle")}>
+                <Ratio ratio={ratioOf(idle, total.cost)} />
+              </Link>{" "}
+              of the cost
             </>
           ) : (
             UNOBSERVED
@@ -62,7 +77,13 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
       <div>
         <dt>Cost per held GPU-hour</dt>
         <dd class="amount">
-          {total.costPerHeldGpuHour === null ? "–" : <Money amount={total.costPerHeldGpuHour} currency={currency} />}
+          {total.costPerHeldGpuHour === null ? (
+            "–"
+          ) : (
+            <Link to={whole}>
+              <Money amount={total.costPerHeldGpuHour} currency={currency} />
+            </Link>
+          )}
         </dd>
         <dd class="beside">
           {!isObserved ? (
@@ -71,7 +92,10 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
             "no active GPU-hour"
           ) : (
             <>
-              <Money amount={total.costPerActiveGpuHour} currency={currency} /> per active GPU-hour
+              <Link to={stateLink("active")}>
+                <Money amount={total.costPerActiveGpuHour} currency={currency} />
+              </Link>{" "}
+              per active GPU-hour
             </>
           )}
         </dd>
@@ -79,7 +103,9 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
       <div>
         <dt>Coverage of held time</dt>
         <dd class="amount">
-          <Ratio ratio={total.coverage} />
+          <Link to={stateLink("unobserved")}>
+            <Ratio ratio={total.coverage} />
+          </Link>
         </dd>
         <dd class="beside">
           <Link to={stateLink("unobserved")}>

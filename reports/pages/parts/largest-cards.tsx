@@ -22,6 +22,7 @@ export function LargestSaving({ advice, currency }: LargestProps): VNode {
   const month = (saving: Exact, window: Card["window"]): VNode => (
     <Money amount={formatAmount(perMonth(saving, window))} currency={currency} />
   );
+  const ofCard = (saving: Exact): VNode => <a href={cardAddress(card.id)}>{month(saving, card.window)}</a>;
   return (
     <>
       <h2>Largest saving</h2>
@@ -29,8 +30,8 @@ export function LargestSaving({ advice, currency }: LargestProps): VNode {
         <a href={cardAddress(card.id)}>
           {CARD_KINDS[card.kind]}: <bdi>{subjectText(card)}</bdi>
         </a>
-        . The organization can save {month(organizationIfFreedLeave, card.window)} {currency} a month; the team{" "}
-        <bdi>{card.subject.team}</bdi> would pay {month(owner, card.window)} {currency} less.
+        . The organization can save {ofCard(organizationIfFreedLeave)} {currency} a month; the team{" "}
+        <bdi>{card.subject.team}</bdi> would pay {ofCard(owner)} {currency} less.
       </p>
       <p class="links">
         <a href="/advice">

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import type { ReportRow } from "../../report/report.ts";
 import { amountOf, difference, formatAmount, sum, type Money as Exact } from "../../../domain/exact/units.ts";
 import { minorDigitsOf } from "../../../domain/price/currency.ts";
+import { Link } from "./link.tsx";
 import { isZero, minorUnitOf, roundedChanges, roundedColumn, roundedTo, signed, unitOf } from "../../format/rounded.ts";
 
 /** The number of shown digits of GPU-hours. */
@@ -99,6 +100,15 @@ export function changeColumn<Row>(
       />
     ),
     foot: <Money amount={exact(sum(now!), sum(before!))} currency={currency} isSigned rounded={changes.at(-1)} />,
+  };
+}
+
+/** Returns a column whose amounts link to their explanations: `to` returns the address of a row's amount, and of the sum if there is no row. */
+export function explained<Row>(column: AmountColumn<Row>, to: (row?: Row) => string): AmountColumn<Row> {
+  return {
+    ...column,
+    cell: (row) => <Link to={to(row)}>{column.cell(row)}</Link>,
+    foot: <Link to={to()}>{column.foot}</Link>,
   };
 }
 

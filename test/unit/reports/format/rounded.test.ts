@@ -5,6 +5,11 @@ import { minorUnitOf, roundedChanges, roundedColumn } from "../../../../reports/
 import { stateColumns } from "../../../../reports/pages/parts/state-columns.tsx";
 import type { ReportRow } from "../../../../reports/report/report.ts";
 
+/** An amount of money in a link. */
+interface Linked {
+  readonly props: { readonly children: { readonly props: { readonly amount: string } } };
+}
+
 const CENT = minorUnitOf("USD");
 const amounts = (...texts: readonly string[]) => texts.map((text) => amountOf<"currency">(text));
 
@@ -37,8 +42,8 @@ describe("changes as printed", () => {
 
 it("the columns of states have the cost of every state once", () => {
   const states = Object.fromEntries(CHARGE_STATES.map((state, index) => [state, String(2 ** index)]));
-  const columns = stateColumns([{ states } as ReportRow], "USD");
-  const cost = columns.map(({ foot }) => (foot as { props: { amount: string } }).props.amount);
+  const columns = stateColumns([{ states } as ReportRow], "USD", () => "/explain");
+  const cost = columns.map(({ foot }) => (foot as Linked).props.children.props.amount);
   expect(cost.reduce((sum, amount) => sum + Number(amount), 0)).toBe(2 ** CHARGE_STATES.length - 1);
   expect(columns.map(({ head }) => head)).toEqual([
     "active",
