@@ -1,4 +1,5 @@
 import { lastUnits, sum, type Money } from "../exact/units.ts";
+import type { ChargeState } from "../charge/charge.ts";
 import type { PracticeFacts } from "./facts.ts";
 import { groupBy } from "../grouped.ts";
 
@@ -65,6 +66,8 @@ export interface CheckText {
   readonly why: string;
   /** The meaning of the money at stake: charges for GPUs without work, or work that would be lost. Absent if the charges do not show any. */
   readonly amount?: string;
+  /** The states whose charges are the money at stake, or have it as a part; all if absent. */
+  readonly states?: readonly ChargeState[];
   /** Returns a command or lines of a manifest that mend an object. */
   readonly fix: (object: FixOf) => string;
 }

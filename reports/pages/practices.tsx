@@ -2,12 +2,15 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { askPractices, givenOf, practicesQuery } from "../api/practices.ts";
 import { formatAmount, type Money as Exact } from "../../domain/exact/units.ts";
-import { SEVERITIES, type Finding, type FoundObject } from "../../domain/practice/check.ts";
+import { SEVERITIES, type Check, type Finding, type FoundObject } from "../../domain/practice/check.ts";
 import { CHECKS } from "../../domain/practice/checks.ts";
 import { whyAddress } from "../../domain/practice/page.ts";
+import { DAY_MILLIS, hourOf } from "../../domain/time.ts";
 import { seesAll } from "../access/viewer.ts";
+import type { Filter } from "../question/question.ts";
+import { fixedSpan } from "../report/json.ts";
 import { filteredFindings, type FindingFilter } from "../read/practices.ts";
-import { address } from "./address.ts";
+import { address, explainAddress } from "./address.ts";
 import { Money } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { Empty, Table } from "./parts/table.tsx";
@@ -27,6 +30,7 @@ export function addPractices(add: AddPage, context: PageContext): void {
       teams: [...new Set(all.flatMap(({ team }) => team ?? []))].sort(),
       days: practices.days,
       currency: ledger.book.currency,
+      policy: ledger.policies[0].name,
       isOfAll: seesAll(request.viewer),
       paging: pagingOf(request.url, "findings"),
       at: now(),
@@ -41,6 +45,8 @@ interface PracticesProps {
   readonly teams: readonly string[];
   readonly days: number;
   readonly currency: string;
+  /** The billing policy. */
+  readonly policy: string;
   readonly isOfAll: boolean;
   readonly paging: Paging;
   readonly at: number;
@@ -49,8 +55,21 @@ interface PracticesProps {
 /** The most findings whose objects are shown. */
 const MOST_SHOWN = 20;
 
-function PracticesPage({ findings, filter, teams, days, currency, isOfAll, paging, at }: PracticesProps): VNode {
+function PracticesPage({
+  findings,
+  filter,
+  teams,
+  days,
+  currency,
+  policy,
+  isOfAll,
+  paging,
+  at,
+}: PracticesProps): VNode {
   const chosen = CHECKS.find(({ name }) => name === filter.check);
+  const until = hourOf(at);
+  const span = fixedSpan({ name: "", from: until - days * DAY_MILLIS, until });
+  const explain = (where: readonly Filter[]): string => explainAddress({ policy, kind: "showback", span, where });
   return (
     <>
       <h1>Practices</h1>
@@ -87,7 +106,9 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
             {
               head: `${currency} at stake`,
               isNumber: true,
-              cell: ({ atStake }) => <AtStake amount={atStake} currency={currency} />,
+              cell: ({ check, team, atStake }) => (
+                <AtStake amount={atStake} currency={currency} to={address("/practices", { check, team })} />
+              ),
             },
           ]}
         />
@@ -102,7 +123,7 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
             <a href={address("/api/v1/practices", { ...filter })}>The findings as JSON</a>
           </p>
           {findings.slice(0, MOST_SHOWN).map((finding) => (
-            <FoundObjects finding={finding} currency={currency} rule={chosen.amount} />
+            <FoundObjects finding={finding} currency={currency} check={chosen} explain={explain} />
           ))}
         </>
       )}
@@ -111,8 +132,11 @@ function PracticesPage({ findings, filter, teams, days, currency, isOfAll, pagin
 }
 
 /** The objects of a finding, and how to mend the first ones. */
-function FoundObjects({ finding, currency, rule }: FoundProps): VNode {
+function FoundObjects({ finding, currency, check, explain }: FoundProps): VNode {
   const { cluster, team, objects, count, atStake, fixes } = finding;
+  const { amount: rule, states = [] } = check;
+  const ofStates = states.length === 0 ? [] : [{ dimension: "state", values: states }];
+  const addressOf = (object: FoundObject): string => explain([...conditionsOf(cluster, object), ...ofStates]);
   const of = team === undefined ? `of the cluster ${cluster}` : `of ${team} in ${cluster}`;
   return (
     <section>
@@ -121,7 +145,8 @@ function FoundObjects({ finding, currency, rule }: FoundProps): VNode {
       </h3>
       {rule !== undefined && (
         <p>
-          <AtStake amount={atStake} currency={currency} /> {currency} are at stake: {rule}.
+          <AtStake amount={atStake} currency={currency} to={address("/practices", { check: check.name, team })} />{" "}
+          {currency} are at stake: {rule}.
         </p>
       )}
       <Table
@@ -141,7 +166,9 @@ function FoundObjects({ finding, currency, rule }: FoundProps): VNode {
                 {
                   head: `${currency} at stake`,
                   isNumber: true,
-                  cell: (object: FoundObject) => <AtStake amount={object.atStake} currency={currency} />,
+                  cell: (object: FoundObject) => (
+                    <AtStake amount={object.atStake} currency={currency} to={addressOf(object)} />
+                  ),
                 },
               ]),
         ]}
@@ -157,13 +184,34 @@ function FoundObjects({ finding, currency, rule }: FoundProps): VNode {
 interface FoundProps {
   readonly finding: Finding;
   readonly currency: string;
-  /** The meaning of the money at stake; undefined for a check without. */
-  readonly rule: string | undefined;
+  readonly check: Check;
+  /** Returns the address of the explanation of charges of the days. */
+  readonly explain: (where: readonly Filter[]) => string;
 }
 
-/** Money at stake; nothing for a check without. */
-function AtStake({ amount, currency }: { readonly amount: Exact | undefined; readonly currency: string }): VNode {
-  return amount === undefined ? <></> : <Money amount={formatAmount(amount)} currency={currency} />;
+/** Returns the conditions on the charges of an object. */
+function conditionsOf(cluster: string, { kind, namespace, name }: FoundObject): readonly Filter[] {
+  const is = (dimension: string, value: string): Filter => ({ dimension, values: [value] });
+  const own = is("cluster", cluster);
+  if (kind === "Node") return [own, is("node", name)];
+  if (kind === "NodePool") return [own, is("pool", name)];
+  return [own, is("namespace", namespace), is("workloadKind", kind), is("workload", name)];
+}
+
+/** Money at stake with a link to its explanation; nothing for a check without. */
+function AtStake({ amount, currency, to }: AtStakeProps): VNode | null {
+  if (amount === undefined) return null;
+  return (
+    <a href={to}>
+      <Money amount={formatAmount(amount)} currency={currency} />
+    </a>
+  );
+}
+
+interface AtStakeProps {
+  readonly amount: Exact | undefined;
+  readonly currency: string;
+  readonly to: string;
 }
 
 /** A form for the conditions of the view. It works without a script. */

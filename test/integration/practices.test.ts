@@ -137,9 +137,11 @@ describe("the practices of a store", () => {
     expect(body).toContain("docs/practices.md#gpu-node-without-taint");
     expect(body).not.toContain("Namespaces without a LimitRange");
     expect(body).not.toContain("are at stake");
-    expect((await server.get("/practices?check=whole-gpu-for-notebook")).body).toContain(
-      "24.00</data> USD are at stake: the cost of the idle time of these notebooks.",
-    );
+    const stake = (await server.get("/practices?check=whole-gpu-for-notebook")).body;
+    expect(stake).toContain("24.00</data></a> USD are at stake: the cost of the idle time of these notebooks.");
+    expect(stake).not.toMatch(/<(?:td|th|p)\b[^>]*><data/);
+    const [, explanation] = /href="(\/explain[^"]*workload%3Dvision-0[^"]*)"/.exec(stake)!;
+    expect((await server.get(explanation!.replaceAll("&amp;", "&"))).body).toContain("Exactly <code>24</code> USD");
   });
 
   it("are checked without those that the configuration switches off, and on the charges of its days", async () => {

@@ -31,6 +31,7 @@ export const cpuOrMemoryGone = createCheck(
     why: "A pod that needs a GPU needs CPU and memory too. The pod waits, or a new node is bought for it, although a GPU is free.",
     amount:
       "the part of the cost of the nodes' free time that is as large as the part of these GPUs in all free GPUs now",
+    states: ["unallocated"],
     fix: ({ name, value }) =>
       `kubectl get pods -A -o wide --field-selector spec.nodeName=${name}${value === "" ? "" : `\n${value}`}`,
   },

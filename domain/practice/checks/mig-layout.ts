@@ -20,6 +20,7 @@ export const migLayoutStrands = createCheck(
     what: "The charges of a node with MIG instances have the state `stranded` for at least 2 % of the node's cost: rests of GPUs in which no further instance fits.",
     why: "No pod can get the rest of such a GPU, whatever it requests. Another layout of the same GPU offers all of it.",
     amount: "the cost of the state `stranded` of these nodes",
+    states: ["stranded"],
     fix: ({ name, value }) =>
       value === ""
         ? `kubectl get node ${name} --output yaml   # then write a layout without a rest for NVIDIA's mig-parted`

@@ -18,6 +18,7 @@ export const neverScalesDown = createCheck(
     what: "A pool of at least two nodes that are not reserved or owned has lost no node in the days, all of its nodes were there the whole time, and its free GPU-hours are at least those of one node. Pools without GPU-hours of holders have their own check.",
     why: "Free nodes cost as much as used ones. An autoscaler removes a node only if its pods can move: pods without a controller, strict PodDisruptionBudgets, local volumes and a minimum size of the pool keep nodes forever.",
     amount: "the cost of the free time of the pool",
+    states: ["unallocated"],
     fix: ({ name }) =>
       `kubectl get events -A --field-selector reason=Unconsolidatable   # with Karpenter: why nodes of ${name} stay
 kubectl get configmap cluster-autoscaler-status --namespace kube-system -o yaml   # with the cluster autoscaler`,

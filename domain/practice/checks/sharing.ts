@@ -27,6 +27,7 @@ export const wholeGpuNotebook = createCheck(
     what: "A pod of a notebook holds whole GPUs of a node that does not share them.",
     why: "A notebook computes for minutes of the hour, because a person reads and writes in between. A MIG instance or a share of a GPU serves it at a part of the price.",
     amount: "the cost of the idle time of these notebooks",
+    states: ["idle"],
     fix: (object) =>
       inTemplate(
         object,

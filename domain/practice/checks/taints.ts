@@ -34,6 +34,7 @@ export const podsWithoutGpu = createCheck(
     why: "The node's GPUs need its CPUs and memory. GPUs without their part of both cannot be given to a pod, and stay unused at the full price.",
     amount:
       "the part of the cost of the nodes' free time that is as large as the reserved part of CPU or memory, whichever is larger",
+    states: ["unallocated"],
     fix: ({ name, value }) =>
       `kubectl get pods -A -o wide --field-selector spec.nodeName=${name}\n${taintOf({ kind: "Node", namespace: "", name, value })}`,
   },

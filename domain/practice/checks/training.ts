@@ -46,6 +46,7 @@ export const halfPlaced = createCheck(
     what: "A training of several pods held GPUs while its other pods had no node: either its charges have the state `waiting`, or one of its pods has waited for a node for more than 5 minutes while another is bound.",
     why: "The bound pods pay for GPUs that cannot work. Two such jobs can wait for each other forever. A scheduler with gangs places all pods of a job or none.",
     amount: "the cost of the state `waiting`, which only a job with a gang has",
+    states: ["waiting"],
     fix: (object) =>
       inTemplate(
         object,
