@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { amountOf, formatAmount, lastUnits } from "../domain/exact/units.ts";
 import type { PriceBook } from "../domain/price/book.ts";
 import { readBook } from "../domain/price/read.ts";
 import { readPriceFile } from "../runtime/config/price-book.ts";
@@ -16,8 +17,27 @@ const HEAD = [
 ];
 
 /**
- * Returns the public list prices of the example book by the instance type alone. The book has one region of each cloud and machines on demand;
- * a first look at another region, or at spot nodes, needs some price.
+ * The machine whose price, divided by its GPUs, is that of a GPU of a model on a machine of an unknown type: an exporter without Kubernetes does not
+ * have the type. Of each model the largest machine of the example.
+ */
+const MACHINE_OF_MODEL: Readonly<Record<string, string>> = {
+  "Tesla-V100-SXM2-16GB": "p3.16xlarge",
+  "Tesla-V100-SXM2-32GB": "p3dn.24xlarge",
+  "Tesla-T4": "g4dn.metal",
+  "NVIDIA-A10G": "g5.48xlarge",
+  "NVIDIA-L4": "g6.48xlarge",
+  "NVIDIA-L40S": "g6e.48xlarge",
+  "NVIDIA-A100-SXM4-40GB": "p4d.24xlarge",
+  "NVIDIA-A100-SXM4-80GB": "p4de.24xlarge",
+  "NVIDIA-A100-80GB-PCIe": "Standard_NC96ads_A100_v4",
+  "NVIDIA-H100-80GB-HBM3": "p5.48xlarge",
+  "NVIDIA-H100-NVL": "Standard_NC80adis_H100_v5",
+  "NVIDIA-H200": "p5en.48xlarge",
+};
+
+/**
+ * Returns the public list prices of the example book by the instance type alone, and after them by the GPU model. The book has one region of each
+ * cloud and machines on demand; a first look at another region, or at spot nodes, needs some price.
  */
 export function listPrices(): PriceBook {
   const read = readBook(written());
@@ -35,9 +55,30 @@ export function listPricesText(): string {
 function written() {
   const read = readPriceFile(readFileSync(EXAMPLE, "utf8"));
   if ("problems" in read) throw new TypeError("the example of a price book is wrong");
-  const prices = (read.value.prices ?? []).map((entry) => {
-    const { match, ...rest } = entry as { readonly match: { readonly instanceType: string } };
+  const machines = (read.value.prices ?? []).map((entry) => {
+    const { match, ...rest } = entry as Machine;
     return { ...rest, match: { instanceType: match.instanceType } };
   });
-  return { ...read.value, prices };
+  const models = Object.entries(MACHINE_OF_MODEL).flatMap(([model, type]) =>
+    machines
+      .filter(({ match }) => match.instanceType === type)
+      .map(({ list, delivered, from, until }) => ({
+        name: `${model} as in ${type}, from ${from}`,
+        match: { model },
+        from,
+        ...(until === undefined ? {} : { until }),
+        per: "gpu-hour",
+        list: formatAmount(lastUnits(amountOf<"currency">(list) / BigInt(delivered))),
+      })),
+  );
+  return { ...read.value, prices: [...machines, ...models] };
+}
+
+/** An entry of the example. */
+interface Machine {
+  readonly match: { readonly instanceType: string };
+  readonly from: string;
+  readonly until?: string;
+  readonly list: string;
+  readonly delivered: number;
 }
