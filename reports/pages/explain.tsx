@@ -194,6 +194,11 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
       )}
       <h2>Lines with the highest cost</h2>
       <Lines {...{ lines, currency, policy: question.policy }} />
+      <p class="links">
+        <a href={explainAddress(question).replace("/explain?", "/api/v1/charges/lines?format=csv&")}>
+          All lines as CSV
+        </a>
+      </p>
     </>
   );
 }

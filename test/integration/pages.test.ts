@@ -83,6 +83,10 @@ describe("pages", () => {
       expect(lines).toContain(`<a href="${path}"><bdi>`);
       expect((await server.get(path.replaceAll("&amp;", "&"))).body).toContain("Cost in USD");
     }
+    const [, file] = /href="([^"]*)">All lines as CSV/.exec(body)!;
+    const csv = await server.get(file!.replaceAll("&amp;", "&"));
+    expect(csv.headers["content-disposition"]).toBe('attachment; filename="charge-lines-2026-03.csv"');
+    expect(csv.body.trim().split("\r\n").length).toBeGreaterThan(10);
   });
 
   it("shows in the overview how many hours of its time are not charged yet, if there are more than usual", async () => {
