@@ -13,11 +13,11 @@ import { explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
 import { Funnel } from "./parts/funnel.tsx";
-import { changeColumn, explained, hoursColumn, Money, moneyColumn, TREND } from "./parts/money.tsx";
+import { changeColumn, explained, Money, moneyColumn, TREND } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { LargestSaving } from "./parts/largest-cards.tsx";
+import { chargeColumns } from "./parts/charge-columns.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
-import { stateColumns } from "./parts/state-columns.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import { readLargestCards, type LargestCards } from "../read/advice.ts";
@@ -165,21 +165,7 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
       paging={paging}
       columns={[
         { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />, foot: "all" },
-        {
-          head: "GPU-hours",
-          ...explained(
-            hoursColumn(rows, ({ gpuHours }) => gpuHours),
-            explain,
-          ),
-        },
-        {
-          head: "cost",
-          ...explained(
-            moneyColumn(rows, (row) => row.cost, currency),
-            explain,
-          ),
-        },
-        ...stateColumns(rows, currency, explain),
+        ...chargeColumns(rows, currency, explain),
         {
           head: "per held GPU-hour",
           isNumber: true,

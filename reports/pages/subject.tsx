@@ -10,11 +10,10 @@ import { readSlots } from "../read/slots.ts";
 import { address, explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
-import { explained, hoursColumn, moneyColumn } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { TeamCards } from "./parts/largest-cards.tsx";
+import { chargeColumns } from "./parts/charge-columns.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
-import { stateColumns } from "./parts/state-columns.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
 import type { Asking } from "../server/asking.ts";
@@ -289,24 +288,7 @@ function Parts({ part, report, question, span, paging }: PartsProps): VNode {
         caption={`${part.title} (${currency}, highest first)`}
         rows={rows}
         paging={paging}
-        columns={[
-          { head: part.title.slice(3), cell: linked, foot: "all" },
-          {
-            head: "GPU-hours",
-            ...explained(
-              hoursColumn(rows, ({ gpuHours }) => gpuHours),
-              explain,
-            ),
-          },
-          {
-            head: "cost",
-            ...explained(
-              moneyColumn(rows, (row) => row.cost, currency),
-              explain,
-            ),
-          },
-          ...stateColumns(rows, currency, explain),
-        ]}
+        columns={[{ head: part.title.slice(3), cell: linked, foot: "all" }, ...chargeColumns(rows, currency, explain)]}
       />
     </>
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CHARGE_STATES } from "../../../../domain/charge/charge.ts";
 import { amountOf } from "../../../../domain/exact/units.ts";
 import { minorUnitOf, roundedChanges, roundedColumn } from "../../../../reports/format/rounded.ts";
-import { stateColumns } from "../../../../reports/pages/parts/state-columns.tsx";
+import { chargeColumns } from "../../../../reports/pages/parts/charge-columns.tsx";
 import type { ReportRow } from "../../../../reports/report/report.ts";
 
 /** An amount of money in a link. */
@@ -42,7 +42,8 @@ describe("changes as printed", () => {
 
 it("the columns of states have the cost of every state once", () => {
   const states = Object.fromEntries(CHARGE_STATES.map((state, index) => [state, String(2 ** index)]));
-  const columns = stateColumns([{ states } as ReportRow], "USD", () => "/explain");
+  const row = { cost: "0", gpuHours: "0", states } as ReportRow;
+  const [, , ...columns] = chargeColumns([row], "USD", () => "/explain");
   const cost = columns.map(({ foot }) => (foot as Linked).props.children.props.amount);
   expect(cost.reduce((sum, amount) => sum + Number(amount), 0)).toBe(2 ** CHARGE_STATES.length - 1);
   expect(columns.map(({ head }) => head)).toEqual([
