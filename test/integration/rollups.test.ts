@@ -108,6 +108,17 @@ describe("a rollup", () => {
     expect(buckets.map(({ energy_mj }) => energy_mj)).toEqual([...Array.from({ length: 11 }, () => "100000"), "90000"]);
   });
 
+  it("counts the increase up to a sample on the boundary of two buckets in the first of them", async () => {
+    const cluster = newCluster();
+    const scrapes = plainHour().map(([sample], index) => [{ ...sample!, values: { pcie_replay_total: index } }]);
+    await insertRaw(store, cluster, scrapes);
+    await computeWindow(store, runOf(cluster));
+    const buckets = await published("gpu_5m_published", cluster);
+    expect(buckets.map((row) => row["pcie_replay_increase"])).toEqual([...Array.from({ length: 11 }, () => "10"), "9"]);
+    const [hour] = await published("gpu_hours_published", cluster);
+    expect(hour).toMatchObject({ pcie_replay_increase: "119" });
+  });
+
   it("shows nothing of a run that was not published, and is correct after the next one", async () => {
     const cluster = newCluster();
     await insertRaw(store, cluster, plainHour());

@@ -22,6 +22,13 @@ describe("a label does not give a wrong holder", () => {
     expect(world.holderTexts(shape, NOON + MINUTE)).toEqual(["none  of 0"]);
   });
 
+  it("if its pod, named by the UID, has finished: at its end nobody holds", () => {
+    world.pod("a", bound(NOON, NOON + MINUTE));
+    const shape = shapeOf([gpu(0, { ...labeled("a"), podUid: "uid-a" })]);
+    expect(world.holderTexts(shape, NOON + MINUTE - 1)).toEqual(["label a/uid-a of 1"]);
+    expect(world.holderTexts(shape, NOON + MINUTE)).toEqual(["none  of 0"]);
+  });
+
   it("if the pod has ended at an unknown time: it ended when that was observed", () => {
     world.pod("a", { phase: "Failed", seenAtMillis: NOON + MINUTE, ...bound(NOON) });
     const shape = shapeOf([gpu(0, labeled("a"))]);
