@@ -12,9 +12,7 @@ import { minorDigitsOf } from "../../domain/price/currency.ts";
 
 /** Rounds amounts together to a unit in last units, with equal numbers of digits, and adds their sum at the end: the column adds up. */
 export function roundedColumn<Of extends Quantity>(amounts: readonly Amount<Of>[], unit: bigint): readonly string[] {
-  const together = roundTogether(amounts, unit);
-  const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
-  return [...together, sum(together)].map((amount) => padded(formatAmount(amount), digits));
+  return withSum(roundTogether(amounts, unit), unit);
 }
 
 /**
@@ -28,8 +26,13 @@ export function roundedChanges<Of extends Quantity>(
 ): readonly string[] {
   const before = roundTogether(earlier, unit);
   const changes = roundTogether(amounts, unit).map((amount, index) => difference(amount, before[index]!));
+  return withSum(changes, unit);
+}
+
+/** Returns multiples of a unit as texts with equal numbers of digits, with their sum at the end. */
+function withSum<Of extends Quantity>(amounts: readonly Amount<Of>[], unit: bigint): readonly string[] {
   const digits = LAST_UNIT_DIGITS - (String(unit).length - 1);
-  return [...changes, sum(changes)].map((amount) => padded(formatAmount(amount), digits));
+  return [...amounts, sum(amounts)].map((amount) => padded(formatAmount(amount), digits));
 }
 
 /** Rounds an exact amount of money half to even to its currency's minor unit; "" for null. */
