@@ -55,7 +55,7 @@ describe("the energy of a GPU in the store", () => {
   ): Promise<readonly (readonly [joules: number, seconds: number])[]> {
     const { series = "device", start = START } = given;
     const caps = { since: 0, claimPpm: 0, claimsPpm: 0, occupantPpm: 0 };
-    const plan = spans.map(([from, until]): Measurement => ({
+    const measurements = spans.map(([from, until]): Measurement => ({
       series,
       node: "n",
       gpuKey,
@@ -65,7 +65,7 @@ describe("the energy of a GPU in the store", () => {
       until: START + until * 1000,
       ...caps,
     }));
-    const sums = await integrate(store, plan, { cluster: "c", start, reachMillis: REACH, plan: `${gpuKey} ${start}` });
+    const sums = await integrate(store, { cluster: "c", start, reachMillis: REACH, measurements });
     return sums.map((one) => [Number(one.energyMillijoules) / 1000, one.energyCoveredMillis / 1000] as const);
   }
 

@@ -33,7 +33,8 @@ async function machinesAt(name: string, facts: readonly InventoryFact[]) {
   await insertInventory(store, facts);
   return async (hour: number) => {
     const span = { from: NOON + hour * HOUR, until: NOON + (hour + 1) * HOUR };
-    const machines = (await readMachines(store, "test", ["gpu-a"], span)).get("gpu-a") ?? [];
+    const [found] = await readMachines(store, [{ cluster: "test", nodes: ["gpu-a"], span }]);
+    const machines = found!.get("gpu-a") ?? [];
     return machines.map(({ uid, until, states }) => [
       uid,
       until === Infinity ? until : (until - NOON) / HOUR,

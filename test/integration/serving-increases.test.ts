@@ -30,9 +30,15 @@ describe("the increases of an engine's counters", () => {
     await insertServing(store, "c", scrapes);
     return target;
   }
-  const page = async (target: string) => (await readPages(store, "c", SPAN)).find((each) => each.target === target);
-  const series = async (target: string, span = SPAN) =>
-    (await readSeries(store, "c", span)).filter((each) => each.target === target);
+  const pages = async (target: string) => {
+    const [found] = await readPages(store, [{ cluster: "c", span: SPAN }]);
+    return found!.filter((each) => each.target === target);
+  };
+  const page = async (target: string) => (await pages(target))[0];
+  const series = async (target: string, span = SPAN) => {
+    const [found] = await readSeries(store, [{ cluster: "c", span }]);
+    return found!.filter((each) => each.target === target);
+  };
   const generated = (...counts: readonly (number | undefined)[]) =>
     counts.map((count) => (count === undefined ? undefined : [{ values: { generation_tokens: count } }]));
 
@@ -69,8 +75,7 @@ describe("the increases of an engine's counters", () => {
       ["one", 0, 100],
       ["two", 0, 30],
     ]);
-    const pages = (await readPages(store, "c", SPAN)).filter((each) => each.target === address);
-    expect(pages.map(({ podUid, coveredMillis }) => [podUid, coveredMillis])).toEqual([
+    expect((await pages(address)).map(({ podUid, coveredMillis }) => [podUid, coveredMillis])).toEqual([
       ["one", STEP],
       ["two", STEP],
     ]);

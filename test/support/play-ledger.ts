@@ -8,6 +8,8 @@ import type { Breach } from "../../processors/ledger/charge/invariant.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { chargeAgain, computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
+import { computeHours } from "../../processors/ledger/hours/portion.ts";
+import type { WindowOfCluster } from "../../processors/ledger/hours/schedule.ts";
 import { ABSENT_AFTER_MILLIS, ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
 import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";
@@ -64,6 +66,8 @@ export interface PlayOptions {
   readonly absentAfterMillis?: number;
   /** The number of hours that are charged again from their stored rows, with the same result expected; none by default. */
   readonly chargedTwice?: number;
+  /** The number of hours that are computed together; by default all. */
+  readonly hoursAtOnce?: number;
 }
 
 /** Plays a scenario in a cluster of another name, so that many of them share one database. */
@@ -133,7 +137,7 @@ interface Charging {
 function chargingOf(
   store: StoreClient,
   scenario: Scenario,
-  { absentAfterMillis = ABSENT_AFTER_MILLIS, chargedTwice = 0 }: PlayOptions,
+  { absentAfterMillis = ABSENT_AFTER_MILLIS, chargedTwice = 0, hoursAtOnce = Infinity }: PlayOptions,
 ): Charging {
   const ledger = ledgerRules(rulesOf(scenario), "", "", absentAfterMillis);
   const weights = createFrozenWeights(store);
@@ -143,28 +147,35 @@ function chargingOf(
   let twice = 0;
 
   async function chargeCluster(cluster: string): Promise<void> {
-    const hours: number[] = [];
-    for (let hour = from; hour < end; hour += HOUR_MILLIS) hours.push(hour);
-    for (let windowStart = hours.shift(); windowStart !== undefined; windowStart = hours.shift()) {
-      const window = { cluster, windowStart };
+    const waiting = new Set<number>();
+    for (let hour = from; hour < end; hour += HOUR_MILLIS) waiting.add(hour);
+    while (waiting.size > 0) {
+      const windows = [...waiting].slice(0, hoursAtOnce).map((windowStart) => ({ cluster, windowStart }));
+      for (const { windowStart } of windows) waiting.delete(windowStart);
       const asked = { generation: (turn += 1), facts: new Map(), now: end, closed: NOTHING_CLOSED, weights };
-      const computed = await computeLedger(store, window, ledger, asked);
-      const reopened = computed.reopened.map((other) => other.windowStart);
-      hours.push(...reopened.filter((hour) => !hours.includes(hour)));
-      breaches.push(...computed.breaches);
-      if (twice === chargedTwice || computed.breaches.length > 0) continue;
-      twice += 1;
-      await chargeAgain(store, { ...window, usageRun: "", servingRun: "" }, ledger, {
-        ...asked,
-        generation: (turn += 1),
-      });
-      const runs = await store.query<{ hash: string }>(
-        `SELECT toString(hash) AS hash FROM runs WHERE kind = 'charge' AND cluster = {cluster:String}
-           AND window_start = fromUnixTimestamp64Milli({windowStart:Int64}) ORDER BY generation DESC LIMIT 2`,
-        window,
+      const { outcomes, reopened } = await computeHours(store, windows, (window, own) =>
+        computeLedger(own, window, ledger, asked),
       );
-      if (runs[0]!.hash !== runs[1]!.hash) throw new Error(`an hour of ${cluster} is another from what is stored`);
+      for (const { windowStart } of reopened) waiting.add(windowStart);
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome.status === "rejected") throw outcome.reason;
+        breaches.push(...outcome.value.breaches);
+        if (twice === chargedTwice || outcome.value.breaches.length > 0) continue;
+        twice += 1;
+        await isChargedAlike(windows[index]!);
+      }
     }
+  }
+
+  async function isChargedAlike(window: WindowOfCluster): Promise<void> {
+    const again = { generation: (turn += 1), facts: new Map(), now: end, closed: NOTHING_CLOSED, weights };
+    await chargeAgain(store, { ...window, usageRun: "", servingRun: "" }, ledger, again);
+    const runs = await store.query<{ hash: string }>(
+      `SELECT toString(hash) AS hash FROM runs WHERE kind = 'charge' AND cluster = {cluster:String}
+         AND window_start = fromUnixTimestamp64Milli({windowStart:Int64}) ORDER BY generation DESC LIMIT 2`,
+      { ...window },
+    );
+    if (runs[0]!.hash !== runs[1]!.hash) throw new Error(`an hour of ${window.cluster} is another from what is stored`);
   }
 
   return {

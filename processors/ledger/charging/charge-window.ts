@@ -7,7 +7,7 @@ import type { PriceBook } from "../../../domain/price/book.ts";
 import { DEFAULT_SERVING, type ServingRules } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
-import { listOf } from "../../../runtime/store/schema/table.ts";
+import { namesOf } from "../../../runtime/store/schema/table.ts";
 import { keepBreaches } from "./breaches.ts";
 import { createChargeInserts, type ChargeInserts } from "./charge-inserts.ts";
 import { spreadHour } from "./reservations.ts";
@@ -17,6 +17,7 @@ import { breachesOf, type Breach } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { SpreadCharges } from "../charge/spread-charges.ts";
+import { digestOf } from "../hours/digest.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import { insertServingLines } from "../serving/book-lines.ts";
 import { readServices } from "../serving/services.ts";
@@ -26,7 +27,6 @@ import {
   type ServingSplit,
   type UnsplitService,
 } from "../serving/serving-split.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The rules that turn GPU time into charges. */
 export interface ChargeRules {
@@ -51,11 +51,7 @@ export interface ChargeFindings {
   readonly unpricedGpuHours: number;
 }
 
-const DIGEST = `
-SELECT count() AS rows, sum(cityHash64(tuple(${listOf(CHARGE_COLUMNS)}))) AS hash
-FROM charges
-WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
-  AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+const digest = digestOf("charges", namesOf(CHARGE_COLUMNS), "from_at");
 
 /** The charges of one UTC hour of one cluster, added node by node. */
 export interface HourCharges {
@@ -144,13 +140,8 @@ export async function beginCharges(
 }
 
 /** Returns the rows and the hash that a run of charges has in the store now. Fails with a `StoreError`. */
-export async function contentOf(store: StoreClient, { cluster, windowStart, runId }: Run): Promise<RunContent> {
-  const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, {
-    cluster,
-    start: windowStart,
-    run: runId,
-  });
-  return { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
+export async function contentOf(store: StoreClient, run: Run): Promise<RunContent> {
+  return { scrapes: 0, ...(await digest(store, run)) };
 }
 
 /** One policy's charges of an hour, added node by node. */

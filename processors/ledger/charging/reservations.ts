@@ -7,22 +7,28 @@ import type { Policy } from "../../../domain/policy/policy.ts";
 import type { Reservation } from "../../../domain/policy/reservation.ts";
 import { isWholeGpu } from "../../../domain/vendor.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
+import { bySpan, spanParameters } from "../hours/spans-sql.ts";
 import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../charge/spread-charges.ts";
 import { FLEET } from "./fleet-hours.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** Selects the last fact of each object before the hour, and those within. A ResourceQuota has a fact for each pod that comes or goes. */
+/** Selects for each hour the last fact of each object before it, and those within. A ResourceQuota has a fact for each pod that comes or goes. */
 const FACTS = `
 WITH 'Namespace' AS namespaces, 'ResourceQuota' AS quotas,
-  fromUnixTimestamp64Milli({from:Int64}) AS start, fromUnixTimestamp64Milli({until:Int64}) AS end
-SELECT fact, toUnixTimestamp64Milli(max(at) OVER (
-  PARTITION BY kind, uid, epoch ORDER BY version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
+  arrayMap(begin -> fromUnixTimestamp64Milli(begin), {begins:Array(Int64)}) AS begins,
+  arrayMap(end -> fromUnixTimestamp64Milli(end), {ends:Array(Int64)}) AS ends
+SELECT span, fact, toUnixTimestamp64Milli(max(at) OVER (
+  PARTITION BY span, kind, uid, epoch ORDER BY version, ended, seen_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) AS valid_from
 FROM cluster_facts FINAL
-WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < end AND (at >= start OR (uid, (epoch, version, ended)) IN (
-  SELECT uid, max((epoch, version, ended))
-  FROM cluster_facts WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND at < start GROUP BY uid))
+ARRAY JOIN arrayFilter((each, end) -> at < end, arrayEnumerate(ends), ends) AS span
+WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) AND (at >= begins[span] OR (span, uid, (epoch, version, ended)) IN (
+  SELECT span, uid, max((epoch, version, ended))
+  FROM cluster_facts
+  ARRAY JOIN arrayFilter((each, begin) -> at < begin, arrayEnumerate(begins), begins) AS span
+  WHERE cluster = {cluster:String} AND kind IN (namespaces, quotas) GROUP BY span, uid))
 ORDER BY ${FACT_ORDER}, uid`;
 
 /** A value from a time on, until the next state. */
@@ -66,7 +72,7 @@ export async function readReservations(
 ): Promise<readonly Reservation[]> {
   if (cluster === FLEET) return [];
   const until = windowStart + HOUR_MILLIS;
-  const rows = await store.query<{ fact: string; valid_from: string }>(FACTS, { cluster, from: windowStart, until });
+  const rows = await together(store, readFacts, { cluster, windowStart });
   const quotas = new Map<string, Map<string, State<number | undefined>[]>>();
   const marks = new Map<string, State<Marks>[]>();
   for (const { fact: text, valid_from } of rows) {
@@ -101,6 +107,20 @@ export async function readReservations(
       });
     return { namespace, pieces: pieces.filter(({ millis }) => millis > 0) };
   });
+}
+
+interface FactRow {
+  readonly fact: string;
+  readonly valid_from: string;
+}
+
+async function readFacts(
+  store: StoreClient,
+  windows: readonly WindowOfCluster[],
+): Promise<readonly (readonly FactRow[])[]> {
+  const hours = windows.map(({ windowStart }) => ({ from: windowStart, until: windowStart + HOUR_MILLIS }));
+  const parameters = { cluster: windows[0]!.cluster, ...spanParameters(hours) };
+  return bySpan<FactRow>(await store.query(FACTS, parameters), windows);
 }
 
 /** Returns the GPUs of a quota; undefined if it limits no GPUs. */

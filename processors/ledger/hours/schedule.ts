@@ -63,8 +63,12 @@ export interface Schedule {
   past(nowMillis: number): readonly WindowOfCluster[];
   /** Marks a window as changed by new input. */
   touch(window: WindowOfCluster, nowMillis: number): void;
-  /** Returns the newest window that is due. The window stays in the schedule until `begin`. */
-  next(nowMillis: number): WindowOfCluster | undefined;
+  /**
+   * Returns the newest window that is due, and the other due windows of its cluster, newest first. The running hour comes alone, because it
+   * is refreshed by its own cost, and so does a window that has failed, so that it cannot make others fail. The windows stay in the schedule
+   * until `begin`.
+   */
+  next(nowMillis: number): readonly WindowOfCluster[];
   /** Marks the start of a computation. A later `touch` schedules the window again. */
   begin(window: WindowOfCluster, nowMillis: number): void;
   /** Records that the window was published, and its cost. */
@@ -107,12 +111,11 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
       waiting.set(key, { cluster, windowStart, dirtySince, touchedAt: now, notBefore });
     },
     next(now) {
-      let newest: Waiting | undefined;
-      for (const [key, window] of waiting) {
-        if (isDue(key, window, now) && (newest === undefined || window.windowStart > newest.windowStart))
-          newest = window;
-      }
-      return newest;
+      const due = [...waiting].filter(([key, window]) => isDue(key, window, now)).map(([, window]) => window);
+      const [newest, ...others] = due.toSorted((a, b) => b.windowStart - a.windowStart);
+      if (newest === undefined) return [];
+      if (newest.notBefore > 0 || now < newest.windowStart + HOUR_MILLIS) return [newest];
+      return [newest, ...others.filter(({ cluster, notBefore }) => cluster === newest.cluster && notBefore === 0)];
     },
     begin(window, now) {
       const key = keyOf(window);

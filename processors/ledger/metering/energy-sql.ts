@@ -6,12 +6,15 @@ import { REACH_SQL } from "../hours/window.ts";
  */
 const BEFORE = 36_000_000;
 
+/** The start of the window that a sample is read for, as SQL. */
+export const WINDOW_START = "{starts:Array(Int64)}[span]";
+
 /** The time of a sample in 26 bits, counted from before its window, as SQL. */
-export const PACKED_TIME = `toUnixTimestamp64Milli(scraped_at) - {start:Int64} + ${BEFORE}`;
+export const PACKED_TIME = `toUnixTimestamp64Milli(scraped_at) - ${WINDOW_START} + ${BEFORE}`;
 
 /** Returns SQL for the milliseconds since the epoch of a {@link PACKED_TIME}. */
 export function unpackedTime(packed: string): string {
-  return `toInt64(${packed}) - ${BEFORE} + {start:Int64}`;
+  return `toInt64(${packed}) - ${BEFORE} + start`;
 }
 
 /** More than any GPU draws. Higher readings, and counter increases beyond it, are ignored: one wrong value must not become a bill. */

@@ -1,23 +1,25 @@
+import { randomUUID } from "node:crypto";
 import { PLAN_COLUMNS, type PlanRow } from "../../../runtime/store/schema/meter.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
+import { AROUND_SPANS, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
 import { REACH_SQL } from "../hours/window.ts";
-import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime } from "./energy-sql.ts";
+import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime, WINDOW_START } from "./energy-sql.ts";
 import { NO_SUMS, type Measurement, type Sums } from "../plan/measurement.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
-/** A condition on samples of the window and around it. Counters of samples after the window show the energy that was used at its end. */
-const WITHIN = `
-  cluster = {cluster:String} AND node IN {nodes:Array(String)}
-  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
-  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS} + {reach:Int64})`;
+/** Samples of the window and around it. Counters of samples after the window show the energy that was used at its end. */
+const AROUND = `
+${IN_SPANS}
+WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND ${AROUND_SPANS}`;
 
 /**
  * The samples of each device in order, packed for fast sorting: the time, the time that it covers, the memory used, and the activity plus
  * one (0 if not measured). Of several rows at one moment, only the last covers time.
  */
 const PACKED = (key: string): string => `
-SELECT ${key},
+SELECT ${WINDOW_START} AS start, ${key},
   arraySort(groupArray(
     bitOr(bitShiftLeft(toUInt128(${PACKED_TIME}), 96),
     bitOr(bitShiftLeft(toUInt128(ifNull(activity_ppm + 1, 0)), 64),
@@ -31,13 +33,13 @@ SELECT ${key},
   arrayMap((t, next, reach) -> if(next = 0, t + reach, least(next, t + reach)), times, arrayShiftLeft(times, 1, 0), reaches) AS ends,
   ${ENERGY_PIECES}
 FROM gpu_samples
-WHERE ${WITHIN}
-GROUP BY ${key}`;
+${AROUND}
+GROUP BY start, ${key}`;
 
 const PLAN = (key: string): string => `
-SELECT ${key}, groupArray((ordinal, from_ms, until_ms, since_ms, claim_ppm, claims_ppm, occupant_ppm, pod)) AS rows
+SELECT intDiv(from_ms, ${HOUR_MILLIS}) * ${HOUR_MILLIS} AS start, ${key}, groupArray((ordinal, from_ms, until_ms, since_ms, claim_ppm, claims_ppm, occupant_ppm, pod)) AS rows
 FROM meter_plan WHERE run = {run:String} AND series = {series:String} AND node IN {nodes:Array(String)}
-GROUP BY ${key}`;
+GROUP BY start, ${key}`;
 
 /** The time that each sample covers within a row of the plan. */
 const COVERED = `arrayMap((t, u, v) -> if(t >= row.4 AND v > 0, greatest(0, least(u, row.3) - greatest(t, row.2)), 0), times, ends, values)`;
@@ -61,7 +63,7 @@ SELECT ${SUMS},
 FROM (
   SELECT rows, times, ends, values, memories, pieces, row, ${COVERED} AS covered
   FROM (${PACKED(key)}) AS device
-  INNER JOIN (${PLAN(key)}) AS plan USING (${key})
+  INNER JOIN (${PLAN(key)}) AS plan USING (start, ${key})
   ARRAY JOIN rows AS row
 )
 WHERE coveredMillis > 0 OR energyCoveredMillis > 0
@@ -81,21 +83,21 @@ SELECT ${SUMS},
 FROM (
   SELECT times, ends, processes, row, arrayMap(t -> 1, times) AS values, ${COVERED} AS covered
   FROM (
-    SELECT node, gpu_key, instance, arraySort(e -> e.1, groupArray((t, reach, activities))) AS moments,
+    SELECT start, node, gpu_key, instance, arraySort(e -> e.1, groupArray((t, reach, activities))) AS moments,
       arrayMap(e -> e.1, moments) AS times,
       arrayMap(e -> e.3, moments) AS processes,
       arrayMap((t, next, e) -> if(next = 0, t + e.2, least(next, t + e.2)), times, arrayShiftLeft(times, 1, 0), moments) AS ends
     FROM (
-      SELECT node, gpu_key, instance, toUnixTimestamp64Milli(scraped_at) AS t, max(${REACH_SQL}) AS reach,
+      SELECT ${WINDOW_START} AS start, node, gpu_key, instance, toUnixTimestamp64Milli(scraped_at) AS t, max(${REACH_SQL}) AS reach,
         sumMap(map(concat(namespace, '/', pod), toUInt64(ifNull(process_activity_ppm, 0)))) AS activities
       FROM gpu_samples FINAL
-      WHERE ${WITHIN}
-      GROUP BY node, gpu_key, instance, t
+      ${AROUND}
+      GROUP BY start, node, gpu_key, instance, t
       HAVING max(pod != '')
     )
-    GROUP BY node, gpu_key, instance
+    GROUP BY start, node, gpu_key, instance
   ) AS device
-  INNER JOIN (${PLAN("node, gpu_key, instance")}) AS plan USING (node, gpu_key, instance)
+  INNER JOIN (${PLAN("node, gpu_key, instance")}) AS plan USING (start, node, gpu_key, instance)
   ARRAY JOIN rows AS row
 )
 WHERE coveredMillis > 0`;
@@ -114,30 +116,55 @@ interface SumsRow extends Omit<Sums, `${string}PpmMillis` | "energyMillijoules">
   readonly energyMillijoules: string;
 }
 
+/** The measurements of some nodes in one window. */
+export interface WindowMeasurements {
+  readonly cluster: string;
+  readonly start: number;
+  /** The longest time that samples before the window cover. */
+  readonly reachMillis: number;
+  readonly measurements: readonly Measurement[];
+}
+
 /**
  * Returns the sums of samples over each of the measurements, which lie within one window, in order. The plan is inserted into the store,
  * and the store returns the sums. A sample covers the time until the next one of its device, at most 2.5 of its intervals; the same applies
- * to the GPU's energy. `plan` is the run's id; two integrations with the same plan have no node in common. Measurements with the same sums
- * are summed once: most pods that hold parts of one GPU. Fails with a `StoreError`.
+ * to the GPU's energy. Measurements with the same sums are summed once: most pods that hold parts of one GPU. Fails with a `StoreError`.
  */
-export async function integrate(
+export async function integrate(store: StoreClient, window: WindowMeasurements): Promise<readonly Sums[]> {
+  return window.measurements.length === 0 ? [] : together(store, integrateAll, window);
+}
+
+async function integrateAll(
   store: StoreClient,
-  measurements: readonly Measurement[],
-  window: { readonly cluster: string; readonly start: number; readonly reachMillis: number; readonly plan: string },
-): Promise<readonly Sums[]> {
-  const { cluster, start, reachMillis: reach, plan: run } = window;
-  const { distinct, indexes } = withoutRepeats(measurements, reach);
-  const sums = distinct.map(() => NO_SUMS);
-  if (measurements.length === 0) return sums;
-  await store.insertRows("meter_plan", namesOf(PLAN_COLUMNS), planRows(run, distinct));
-  for (const [series, sql] of Object.entries(STATEMENTS)) {
-    const ofSeries = distinct.filter((one) => one.series === series);
-    if (ofSeries.length === 0) continue;
-    const nodes = [...new Set(ofSeries.map(({ node }) => node))];
-    const rows = await store.query<SumsRow>(sql, { cluster, start, reach, run, series, nodes });
-    for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
+  windows: readonly WindowMeasurements[],
+): Promise<readonly (readonly Sums[])[]> {
+  const planned = windows.map(({ measurements, reachMillis }) => withoutRepeats(measurements, reachMillis));
+  const all = planned.flatMap(({ distinct }) => distinct);
+  const sums = all.map(() => NO_SUMS);
+  const run = randomUUID();
+  await store.insertRows("meter_plan", namesOf(PLAN_COLUMNS), planRows(run, all));
+  try {
+    const starts = windows.map(({ start }) => start);
+    const around = windows.map(({ start, reachMillis }) => ({
+      from: start - reachMillis,
+      until: start + HOUR_MILLIS + reachMillis,
+    }));
+    const parameters = { cluster: windows[0]!.cluster, run, starts, ...spanParameters(around) };
+    for (const [series, sql] of Object.entries(STATEMENTS)) {
+      const nodes = new Set(all.flatMap((one) => (one.series === series ? [one.node] : [])));
+      if (nodes.size === 0) continue;
+      const rows = await store.query<SumsRow>(sql, { ...parameters, series, nodes: [...nodes] });
+      for (const { ordinal, ...row } of rows) sums[ordinal] = sumsOf(row);
+    }
+  } finally {
+    await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
   }
-  return indexes.map((index) => sums[index]!);
+  let before = 0;
+  return planned.map(({ distinct, indexes }) => {
+    const first = before;
+    before += distinct.length;
+    return indexes.map((index) => sums[first + index]!);
+  });
 }
 
 /** Returns the distinct measurements, and the index of each requested measurement among them. */
@@ -158,11 +185,6 @@ function withoutRepeats(
     return index;
   });
   return { distinct, indexes };
-}
-
-/** Deletes the plan of a run. Fails with a `StoreError`. */
-export async function dropPlan(store: StoreClient, run: string): Promise<void> {
-  await store.command(`ALTER TABLE meter_plan DROP PARTITION {run:String}`, { run });
 }
 
 function sumsOf(row: Omit<SumsRow, "ordinal">): Sums {

@@ -1,19 +1,23 @@
 import { setImmediate } from "node:timers/promises";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
-import { listOf } from "../../../runtime/store/schema/table.ts";
+import { namesOf } from "../../../runtime/store/schema/table.ts";
 import { USAGE_COLUMNS } from "../../../runtime/store/schema/usage.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
 import { LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { digestOf } from "../hours/digest.ts";
+import type { WindowOfCluster } from "../hours/schedule.ts";
+import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
 import type { Measurement } from "../plan/measurement.ts";
-import { dropPlan, integrate } from "./integrate.ts";
-import type { Span } from "../plan/node-record.ts";
+import { integrate } from "./integrate.ts";
 import { askFor, usageHourOf, type MeasuredSegment } from "../plan/measure.ts";
 import type { KnownDates } from "../plan/known-dates.ts";
 import { planNode } from "../plan/plan.ts";
 import { newlyProven } from "../plan/proven.ts";
-import { hoursMetered, keepProofs } from "./proofs.ts";
+import type { Discovery } from "../hours/reopened.ts";
+import { discoveredBy, keepProofs } from "./proofs.ts";
 import { readCluster } from "./read-cluster.ts";
 import { createFactReader } from "./read-facts.ts";
 import { readNodeNames, readRecords, type NamedNode } from "./read-records.ts";
@@ -28,18 +32,14 @@ const SLICES_AT_ONCE = 3;
 /** The number of planned nodes after which other work of the event loop gets its turn. */
 const NODES_AT_A_STRETCH = 32;
 
-/** Selects the longest time that samples around a window cover. */
+/** Selects the longest time that samples around each window cover. */
 const REACH = `
-SELECT toFloat64(max(${REACH_SQL})) AS reach FROM scrapes
-WHERE cluster = {cluster:String}
-  AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - ${LONGEST_REACH_MILLIS})
-  AND scraped_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+SELECT span, toFloat64(max(${REACH_SQL})) AS reach FROM scrapes
+${IN_SPANS}
+WHERE cluster = {cluster:String} AND ${AROUND_SPANS}
+GROUP BY span`;
 
-const DIGEST = `
-SELECT count() AS rows, sum(cityHash64(tuple(${listOf(USAGE_COLUMNS)}))) AS hash
-FROM usage_hours
-WHERE cluster = {cluster:String} AND run_id = toUUID({run:String})
-  AND from_at >= fromUnixTimestamp64Milli({start:Int64}) AND from_at < fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS})`;
+const digest = digestOf("usage_hours", namesOf(USAGE_COLUMNS), "from_at");
 
 /** The options of metering a window. */
 export interface MeterOptions {
@@ -61,8 +61,7 @@ interface MeteredSlice {
 
 /** The result of metering a window. */
 export interface MeteredWindow extends RunContent {
-  /** The starts of other hours to meter again, because this hour proved a holder in them, or showed a GPU of them. */
-  readonly reopened: readonly number[];
+  readonly discovered: readonly Discovery[];
 }
 
 /**
@@ -77,26 +76,24 @@ export async function meterWindow(
 ): Promise<MeteredWindow> {
   const { cluster, windowStart: start, runId } = run;
   await announceRun(store, run);
-  const [found] = await store.query<{ reach: number }>(REACH, { cluster, start });
-  const reachMillis = found?.reach ?? 0;
+  const reachMillis = await together(store, readReaches, run);
   const window = { from: start, until: Math.min(start + HOUR_MILLIS, asOf), reachMillis, asOf, absentAfterMillis };
   const [nodes, ofCluster] = await Promise.all([
     readNodeNames(store, cluster, window),
     readCluster(store, cluster, window),
   ]);
-  const changed: Span[] = [];
+  const discovered: Discovery[] = [];
   const slices = slicesOf(nodes, NODES_PER_SLICE);
   const names = slices.map((slice) => slice.map(({ node }) => node));
   const looked = { from: start - reachMillis, until: window.until };
   const factsOf = createFactReader(store, cluster, names, looked);
-  let isPlanned = false;
 
   async function meter(slice: readonly NamedNode[], index: number): Promise<MeteredSlice> {
     signal?.throwIfAborted();
     const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, facts: factsOf(index) });
     const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
-    changed.push(...found.map(({ holding }) => holding), ...(await spansOfNewGpus(store, cluster, records, window)));
     const labels = found.flatMap(({ node, labels: ofNode }) => ofNode.map((label) => ({ node, label })));
+    discovered.push(...found.flatMap(discoveredBy), ...(await spansOfNewGpus(store, cluster, records, window)));
     const kept = inBackground(keepProofs(store, cluster, labels));
     const measurements: Measurement[] = [];
     const segments: MeasuredSegment[] = [];
@@ -105,8 +102,7 @@ export async function meterWindow(
         segments.push(askFor(record, segment, measurements));
       if (planned % NODES_AT_A_STRETCH === 0) await setImmediate();
     }
-    isPlanned ||= measurements.length > 0;
-    const sums = await integrate(store, measurements, { cluster, start, reachMillis, plan: runId });
+    const sums = await integrate(store, { cluster, start, reachMillis, measurements });
     const rows = segments.map((segment) => usageHourOf(segment, sums));
     return { rows, stored: inBackground(Promise.all([kept, insertUsage(store, runId, rows)])) };
   }
@@ -121,16 +117,21 @@ export async function meterWindow(
   }
 
   let handed: Promise<void> = Promise.resolve();
-  try {
-    await inTurns(slices, SLICES_AT_ONCE, (slice, index) => (handed = handOn(meter(slice, index), handed)));
-  } finally {
-    if (isPlanned) await dropPlan(store, runId);
-  }
-  const [digest] = await store.query<{ rows: string; hash: string }>(DIGEST, { cluster, start, run: runId });
-  const content = { scrapes: 0, rows: Number(digest?.rows ?? 0), hash: digest?.hash ?? "0" };
+  await inTurns(slices, SLICES_AT_ONCE, (slice, index) => (handed = handOn(meter(slice, index), handed)));
+  const content = { scrapes: 0, ...(await digest(store, run)) };
   signal?.throwIfAborted();
   await publishRun(store, "usage", run, content);
-  return { ...content, reopened: await hoursMetered(store, cluster, changed, start) };
+  return { ...content, discovered };
+}
+
+async function readReaches(store: StoreClient, windows: readonly WindowOfCluster[]): Promise<readonly number[]> {
+  const around = windows.map(({ windowStart }) => ({
+    from: windowStart - LONGEST_REACH_MILLIS,
+    until: windowStart + HOUR_MILLIS,
+  }));
+  const parameters = { cluster: windows[0]!.cluster, ...spanParameters(around) };
+  const rows = await store.query<{ span: number; reach: number }>(REACH, parameters);
+  return bySpan(rows, windows).map(([found]) => found?.reach ?? 0);
 }
 
 /** Returns work that is awaited later. If the caller stops before that, its failure is ignored. */

@@ -1,8 +1,11 @@
-import { HOUR_MILLIS } from "../../../domain/time.ts";
-import type { ProvenLabel, RecordedPod, Span } from "../plan/node-record.ts";
+import { groupedBy } from "../../../domain/grouped.ts";
+import type { Discovery } from "../hours/reopened.ts";
+import type { newlyProven } from "../plan/proven.ts";
+import type { ProvenLabel, RecordedPod } from "../plan/node-record.ts";
 import { PROOF_COLUMNS, type ProofRow } from "../../../runtime/store/schema/meter.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 
 interface FoundProof extends ProvenLabel {
   readonly node: string;
@@ -21,20 +24,35 @@ export async function readProofs(
   pods: ReadonlyMap<string, ReadonlyMap<string, RecordedPod>>,
 ): Promise<ReadonlyMap<string, readonly ProvenLabel[]>> {
   const holdings = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
-  const proofs = new Map<string, ProvenLabel[]>();
-  if (holdings.length === 0) return proofs;
-  const rows = await store.query<FoundProof>(PROOFS, {
+  if (holdings.length === 0) return new Map();
+  return together(store, readAllProofs, {
     cluster,
     nodes: [...pods.keys()],
-    pods: [...new Set(holdings.map(({ name }) => name))],
+    pods: holdings.map(({ name }) => name),
     since: Math.min(...holdings.map(({ from }) => from)),
   });
-  for (const { node, ...label } of rows) {
-    const known = proofs.get(node);
-    if (known === undefined) proofs.set(node, [label]);
-    else known.push(label);
-  }
-  return proofs;
+}
+
+async function readAllProofs(
+  store: StoreClient,
+  all: readonly {
+    readonly cluster: string;
+    readonly nodes: readonly string[];
+    readonly pods: readonly string[];
+    readonly since: number;
+  }[],
+): Promise<readonly ReadonlyMap<string, readonly ProvenLabel[]>[]> {
+  const rows = await store.query<FoundProof>(PROOFS, {
+    cluster: all[0]!.cluster,
+    nodes: [...new Set(all.flatMap(({ nodes }) => nodes))],
+    pods: [...new Set(all.flatMap(({ pods }) => pods))],
+    since: Math.min(...all.map(({ since }) => since)),
+  });
+  return all.map(({ nodes, pods, since }) => {
+    const [ofNodes, ofPods] = [new Set(nodes), new Set(pods)];
+    const proofs = rows.filter(({ node, pod, at }) => ofNodes.has(node) && ofPods.has(pod) && at >= since);
+    return groupedBy(proofs, ({ node }) => node);
+  });
 }
 
 /** Stores what samples have proven, for other hours of the same pods. Fails with a `StoreError`. */
@@ -52,23 +70,8 @@ export async function keepProofs(
   await store.insertRows("label_proofs", namesOf(PROOF_COLUMNS), rows.take());
 }
 
-/**
- * Returns the hours of a cluster with published usage that overlap any of the spans, except one hour, in order. Fails with a `StoreError`.
- */
-export async function hoursMetered(
-  store: StoreClient,
-  cluster: string,
-  spans: readonly Span[],
-  except: number,
-): Promise<readonly number[]> {
-  if (spans.length === 0) return [];
-  const rows = await store.query<{ start: number }>(
-    `SELECT DISTINCT toFloat64(toUnixTimestamp(window_start)) * 1000 AS start FROM runs
-     WHERE kind = 'usage' AND cluster = {cluster:String} ORDER BY start`,
-    { cluster },
-  );
-  const hours = rows.map(({ start }) => start);
-  return hours.filter(
-    (start) => start !== except && spans.some(({ from, until }) => start < until && from < start + HOUR_MILLIS),
-  );
+/** Returns what samples have proven about a pod as findings about the hours in which it holds. */
+export function discoveredBy({ holding, labels }: ReturnType<typeof newlyProven>[number]): readonly Discovery[] {
+  const { uid, from, until } = holding;
+  return labels.map(({ slot, part }) => ({ from, until, proof: JSON.stringify([uid, slot, part]) }));
 }

@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import type { Machine, Span } from "../plan/node-record.ts";
 import { readMachines } from "./read-machines.ts";
 import { readPods, type PodsOfNodes } from "./read-pods.ts";
@@ -45,9 +46,7 @@ async function readFacts(
   nodes: readonly string[],
   span: Span,
 ): Promise<FactsOfNodes> {
-  const [machines, pods] = await Promise.all([
-    readMachines(store, cluster, nodes, span),
-    readPods(store, cluster, nodes, span),
-  ]);
+  const asked = { cluster, nodes, span };
+  const [machines, pods] = await Promise.all([together(store, readMachines, asked), together(store, readPods, asked)]);
   return { machines, pods };
 }

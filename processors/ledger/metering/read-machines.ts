@@ -1,8 +1,10 @@
 import { IMPORTED_UID, type CountedBy, type InventoryFact } from "../../../domain/inventory.ts";
+import { groupedBy } from "../../../domain/grouped.ts";
 import { isGuess, strongestCount } from "../../../domain/node-gpus.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
+import { bySpan, spanParameters } from "../hours/spans-sql.ts";
 import type { Machine, MachineState, Span } from "../plan/node-record.ts";
 
 /** How long after a span a fact can still describe it. Nodes report since when they are not ready. */
@@ -10,28 +12,30 @@ const SAID_LATER_MILLIS = HOUR_MILLIS;
 
 /** Facts in order. A fact whose clock is older than the fact before it begins with that fact, as in the view `inventory`. */
 const HISTORY = `
-SELECT node, uid, ended, gpus,
+SELECT span, node, uid, ended, gpus,
   JSONExtractString(fact, 'gpus', 1, 'countedBy') AS counted_by,
   JSONExtractUInt(fact, 'knownUntil') AS known_until,
   toUnixTimestamp64Milli(joined_at) AS joined,
   toUnixTimestamp64Milli(valid_from) AS valid_since,
   toUnixTimestamp64Milli(valid_until) AS valid_to,
   toString(cityHash64(instance_type, region, zone, pool, capacity_type, model, JSONExtractRaw(fact, 'labels'))) AS description,
-  if(valid_until > fromUnixTimestamp64Milli({from:Int64}), fact, '') AS body
+  if(valid_until > fromUnixTimestamp64Milli({begins:Array(Int64)}[span]), fact, '') AS body
 FROM (
   SELECT *, leadInFrame(valid_from, 1, toDateTime64('2299-12-31 00:00:00', 3, 'UTC')) OVER (
-    PARTITION BY node ORDER BY ${FACT_ORDER}
+    PARTITION BY span, node ORDER BY ${FACT_ORDER}
     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_until
   FROM (
-    SELECT *, max(at) OVER (
-      PARTITION BY node ORDER BY ${FACT_ORDER}
+    SELECT *, span, max(at) OVER (
+      PARTITION BY span, node ORDER BY ${FACT_ORDER}
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from
     FROM inventory_facts FINAL
+    ARRAY JOIN arrayFilter(
+      (each, end) -> least(at, joined_at) < fromUnixTimestamp64Milli(end + ${SAID_LATER_MILLIS}),
+      arrayEnumerate({ends:Array(Int64)}), {ends:Array(Int64)}) AS span
     WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)}
-      AND least(at, joined_at) < fromUnixTimestamp64Milli({until:Int64} + ${SAID_LATER_MILLIS})
   )
 )
-ORDER BY node, ${FACT_ORDER}`;
+ORDER BY span, node, ${FACT_ORDER}`;
 
 interface HistoryRow {
   readonly node: string;
@@ -49,20 +53,32 @@ interface HistoryRow {
   readonly body: string;
 }
 
+/** Some nodes of a cluster in a span. */
+export interface AskedNodes {
+  readonly cluster: string;
+  readonly nodes: readonly string[];
+  readonly span: Span;
+}
+
 /**
- * Reads the machines of each node within a span, with the states of their Nodes in it. A machine exists from the creation of its Node,
+ * Reads the machines of each node within its span, with the states of their Nodes in it. A machine exists from the creation of its Node,
  * whenever it was first seen, until it was gone or the next machine took its name.
  */
 export async function readMachines(
   store: StoreClient,
-  cluster: string,
-  nodes: readonly string[],
-  span: Span,
-): Promise<ReadonlyMap<string, readonly Machine[]>> {
-  const rows = await store.query<HistoryRow>(HISTORY, { cluster, nodes, ...span });
-  const byNode = new Map<string, HistoryRow[]>();
-  for (const row of rows) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row]);
-  return new Map([...byNode].map(([node, history]) => [node, machinesOf(history, span)]));
+  all: readonly AskedNodes[],
+): Promise<readonly ReadonlyMap<string, readonly Machine[]>[]> {
+  const spans = all.map(({ span }) => span);
+  const nodes = [...new Set(all.flatMap((asked) => asked.nodes))];
+  const rows = await store.query<HistoryRow & { readonly span: number }>(HISTORY, {
+    cluster: all[0]!.cluster,
+    nodes,
+    ...spanParameters(spans),
+  });
+  return bySpan<HistoryRow>(rows, spans).map((ofSpan, index) => {
+    const byNode = groupedBy(ofSpan, ({ node }) => node);
+    return new Map([...byNode].map(([node, history]) => [node, machinesOf(history, spans[index]!)]));
+  });
 }
 
 /** Returns the machines of one node from its facts in order. */

@@ -1,5 +1,7 @@
 import type { Holding } from "../../../domain/holding.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
+import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
 import { withEarliestLayouts } from "../plan/layouts.ts";
 import type { Machine, NodeRecord, ProvenLabel, SeenFault, SeenGpu, Span } from "../plan/node-record.ts";
 import { withPhysicalGpus } from "../plan/physical.ts";
@@ -28,21 +30,30 @@ export interface NamedNode {
   readonly isBare: boolean;
 }
 
+const NAMES = `
+SELECT span, node, toBool(min(bare)) AS isBare FROM (
+  SELECT arrayJoin(arrayEnumerate({begins:Array(Int64)})) AS span, node, 0 AS bare FROM inventory_facts WHERE cluster = {cluster:String}
+  UNION ALL
+  SELECT span, node, 1 AS bare FROM scrapes
+  ${IN_SPANS}
+  WHERE cluster = {cluster:String} AND devices > 0 AND ${AROUND_SPANS}
+) WHERE node != '' GROUP BY span, node ORDER BY node`;
+
 /** Reads the nodes of a cluster with facts or samples that can affect a window, sorted by name. */
 export function readNodeNames(
   store: StoreClient,
   cluster: string,
   { from, until, absentAfterMillis }: RecordWindow,
 ): Promise<readonly NamedNode[]> {
-  return store.query<NamedNode>(
-    `SELECT node, toBool(min(bare)) AS isBare FROM (
-       SELECT node, 0 AS bare FROM inventory_facts WHERE cluster = {cluster:String}
-       UNION ALL
-       SELECT node, 1 AS bare FROM scrapes WHERE cluster = {cluster:String} AND devices > 0
-         AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})
-     ) WHERE node != '' GROUP BY node ORDER BY node`,
-    { cluster, from: from - absentAfterMillis, until },
-  );
+  return together(store, readNames, { cluster, span: { from: from - absentAfterMillis, until } });
+}
+
+async function readNames(
+  store: StoreClient,
+  all: readonly { readonly cluster: string; readonly span: Span }[],
+): Promise<readonly (readonly NamedNode[])[]> {
+  const parameters = { cluster: all[0]!.cluster, ...spanParameters(all.map(({ span }) => span)) };
+  return bySpan<NamedNode>(await store.query(NAMES, parameters), all);
 }
 
 /** The other data that records are made from. */

@@ -1,39 +1,79 @@
 import { HARDWARE_XIDS } from "../../../domain/xid/xid.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together, type AnswerAll } from "../../../runtime/store/in-step.ts";
+import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
 import { REACH_SQL } from "../hours/window.ts";
 import type { Span } from "../plan/node-record.ts";
 import type { GpuOfNode, SampleGroup, SampleMoment } from "../plan/samples.ts";
 
 const AT = "toUnixTimestamp64Milli(scraped_at)";
-const WITHIN = `
-  cluster = {cluster:String} AND node IN {nodes:Array(String)}
-  AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})`;
+const FROM = `
+FROM gpu_samples
+${IN_SPANS}
+WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND ${AROUND_SPANS}`;
 const MEMORY = "coalesce(fb_total_bytes, fb_used_bytes + fb_free_bytes + ifNull(fb_reserved_bytes, 0))";
 
 const groupsOf = (more: string): string => `
-SELECT node, gpu_key AS gpuKey, instance AS part, profile,
+SELECT span, node, gpu_key AS gpuKey, instance AS part, profile,
   any(gpu) AS gpu, any(pci_bus_id) AS pciBusId, any(model) AS model,
   toUInt32(ifNull(intDiv(max(${MEMORY}), 1048576), 0)) AS memoryMiB,
   any(namespace) AS namespace, any(pod) AS pod, pod_uid AS podUid, any(hpc_job) AS hpcJob,
   toFloat64(min(${AT})) AS firstAt, toFloat64(max(${AT})) AS lastAt, toFloat64(max(${REACH_SQL})) AS reachMillis,
   toBool(max(ifNull(xid_code, 0) IN (${HARDWARE_XIDS.join(", ")}))) AS hasHardwareXid,
   toBool(max(process_activity_ppm IS NOT NULL)) AS hasProcesses
-FROM gpu_samples
-WHERE ${WITHIN} ${more}
-GROUP BY node, gpu_key, instance, profile, sharing, pod_uid`;
-const GROUPS = groupsOf("");
+${FROM} ${more}
+GROUP BY span, node, gpu_key, instance, profile, sharing, pod_uid`;
 /** A condition for GPUs that are not known yet. The rows of known GPUs need not be read again. */
-const OTHERS = "AND concat(node, ' ', gpu_key) NOT IN {known:Array(String)}";
+const OTHERS = "AND concat(toString(span), ' ', node, ' ', gpu_key) NOT IN {known:Array(String)}";
 const OTHER_GROUPS = groupsOf(OTHERS);
-const LAST_GROUPS = groupsOf(`${OTHERS} AND (node, gpu_key, scraped_at) IN (
-  SELECT node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${WITHIN} ${OTHERS} GROUP BY node, gpu_key)`);
+const LAST_GROUPS = groupsOf(`${OTHERS} AND (span, node, gpu_key, scraped_at) IN (
+  SELECT span, node, gpu_key, max(scraped_at) ${FROM} ${OTHERS} GROUP BY span, node, gpu_key)`);
 
 const MOMENT = `
-SELECT DISTINCT node, gpu_key AS gpuKey, toFloat64(${AT}) AS at, toFloat64(${REACH_SQL}) AS reachMillis, instance AS part, profile,
+SELECT DISTINCT span, node, gpu_key AS gpuKey, toFloat64(${AT}) AS at, toFloat64(${REACH_SQL}) AS reachMillis, instance AS part, profile,
   namespace, pod, pod_uid AS podUid, hpc_job AS hpcJob, toUInt32(ifNull(xid_code, 0)) AS xid,
   toBool(ifNull(activity_ppm, 0) > 0) AS isActive
-FROM gpu_samples`;
-const OF_GPUS = "gpu_key IN {keys:Array(String)}";
+${FROM} AND gpu_key IN {keys:Array(String)}`;
+
+/** The samples of some nodes in a span. */
+interface AskedSamples {
+  readonly cluster: string;
+  readonly nodes: readonly string[];
+  readonly span: Span;
+  /** GPUs that are left out. */
+  readonly known?: readonly GpuOfNode[];
+  /** The only GPUs. */
+  readonly gpus?: readonly GpuOfNode[];
+}
+
+/** Returns a function that answers questions by one statement: with its rows of the nodes and GPUs that each has asked for. */
+function samplesBy<Row extends GpuOfNode>(sql: string): AnswerAll<AskedSamples, readonly Row[]> {
+  return async (store, all) => {
+    const rows = await store.query<Row & { readonly span: number }>(sql, {
+      cluster: all[0]!.cluster,
+      nodes: [...new Set(all.flatMap(({ nodes }) => nodes))],
+      keys: [...new Set(all.flatMap(({ gpus = [] }) => gpus.map(({ gpuKey }) => gpuKey)))],
+      known: all.flatMap(({ known = [] }, index) => known.map(({ node, gpuKey }) => `${index + 1} ${node} ${gpuKey}`)),
+      ...spanParameters(all.map(({ span }) => span)),
+    });
+    return bySpan<Row>(rows, all).map((ofSpan, index) => {
+      const { nodes, gpus } = all[index]!;
+      const [asked, wanted] = [new Set(nodes), gpus && new Set(gpus.map(gpuOfNodeKey))];
+      // A key that is an index stands for another GPU on every node.
+      return ofSpan.filter((row) => asked.has(row.node) && wanted?.has(gpuOfNodeKey(row)) !== false);
+    });
+  };
+}
+
+const groups = samplesBy<SampleGroup>(groupsOf(""));
+const otherGroups = samplesBy<SampleGroup>(OTHER_GROUPS);
+const lastGroups = samplesBy<SampleGroup>(LAST_GROUPS);
+const seenGpus = samplesBy<GpuOfNode>(`SELECT DISTINCT span, node, gpu_key AS gpuKey ${FROM}`);
+const moments = samplesBy<SampleMoment>(`${MOMENT} ORDER BY at`);
+const [firstMoments, lastMoments] = (["min", "max"] as const).map((edge) =>
+  samplesBy<SampleMoment>(`${MOMENT} AND (span, node, gpu_key, scraped_at) IN (
+    SELECT span, node, gpu_key, ${edge}(scraped_at) ${FROM} AND gpu_key IN {keys:Array(String)} GROUP BY span, node, gpu_key)`),
+) as [AnswerAll<AskedSamples, readonly SampleMoment[]>, AnswerAll<AskedSamples, readonly SampleMoment[]>];
 
 /** Reads the sample groups of each device of some nodes in a span, unordered. */
 export function readGroups(
@@ -42,7 +82,7 @@ export function readGroups(
   nodes: readonly string[],
   span: Span,
 ): Promise<readonly SampleGroup[]> {
-  return store.query<SampleGroup>(GROUPS, { cluster, nodes, ...span });
+  return together(store, groups, { cluster, nodes, span });
 }
 
 /** Reads the same of GPUs that are not known yet. With `isLast`, reads only the last moment of each GPU. */
@@ -52,9 +92,7 @@ export function readOtherGroups(
   nodes: readonly string[],
   { known, isLast = false, ...span }: Span & { readonly known: readonly GpuOfNode[]; readonly isLast?: boolean },
 ): Promise<readonly SampleGroup[]> {
-  const asked = new Set(nodes);
-  const names = known.filter(({ node }) => asked.has(node)).map(({ node, gpuKey }) => `${node} ${gpuKey}`);
-  return store.query<SampleGroup>(isLast ? LAST_GROUPS : OTHER_GROUPS, { cluster, nodes, known: names, ...span });
+  return together(store, isLast ? lastGroups : otherGroups, { cluster, nodes, span, known });
 }
 
 /** Reads every row of some GPUs within a span, in order of time. */
@@ -62,9 +100,9 @@ export function readMoments(
   store: StoreClient,
   cluster: string,
   gpus: readonly GpuOfNode[],
-  { from, until }: Span,
+  span: Span,
 ): Promise<readonly SampleMoment[]> {
-  return ofGpus(store, `${MOMENT} WHERE ${WITHIN} AND ${OF_GPUS} ORDER BY at`, gpus, { cluster, from, until });
+  return ofGpus(store, moments, cluster, gpus, span);
 }
 
 /** Reads the rows of the last moment of each GPU within a span. */
@@ -72,9 +110,9 @@ export function readLastMoments(
   store: StoreClient,
   cluster: string,
   gpus: readonly GpuOfNode[],
-  { from, until }: Span,
+  span: Span,
 ): Promise<readonly SampleMoment[]> {
-  return ofGpus(store, edgeOf("max"), gpus, { cluster, from, until });
+  return ofGpus(store, lastMoments, cluster, gpus, span);
 }
 
 /** Reads the rows of the first moment of each GPU within a span. */
@@ -82,30 +120,20 @@ export function readFirstMoments(
   store: StoreClient,
   cluster: string,
   gpus: readonly GpuOfNode[],
-  { from, until }: Span,
+  span: Span,
 ): Promise<readonly SampleMoment[]> {
-  return ofGpus(store, edgeOf("min"), gpus, { cluster, from, until });
-}
-
-function edgeOf(edge: "min" | "max"): string {
-  const within = `${WITHIN} AND ${OF_GPUS}`;
-  return `${MOMENT} WHERE ${within} AND (node, gpu_key, scraped_at) IN (
-    SELECT node, gpu_key, ${edge}(scraped_at) FROM gpu_samples WHERE ${within} GROUP BY node, gpu_key)`;
+  return ofGpus(store, firstMoments, cluster, gpus, span);
 }
 
 async function ofGpus(
   store: StoreClient,
-  sql: string,
+  answerAll: AnswerAll<AskedSamples, readonly SampleMoment[]>,
+  cluster: string,
   gpus: readonly GpuOfNode[],
-  parameters: Span & { readonly cluster: string },
+  span: Span,
 ): Promise<readonly SampleMoment[]> {
   if (gpus.length === 0) return [];
-  const nodes = [...new Set(gpus.map(({ node }) => node))];
-  const wanted = new Set(gpus.map(gpuOfNodeKey));
-  const keys = gpus.map(({ gpuKey }) => gpuKey);
-  const rows = await store.query<SampleMoment>(sql, { ...parameters, nodes, keys });
-  // A key that is an index stands for another GPU on every node.
-  return rows.filter((row) => wanted.has(gpuOfNodeKey(row)));
+  return together(store, answerAll, { cluster, nodes: gpus.map(({ node }) => node), span, gpus });
 }
 
 /** Returns a map key for one GPU of one node. */
@@ -152,6 +180,5 @@ export async function readSeenGpus(
   span: Span,
 ): Promise<readonly GpuOfNode[]> {
   if (nodes.length === 0) return [];
-  const sql = `SELECT DISTINCT node, gpu_key AS gpuKey FROM gpu_samples WHERE ${WITHIN}`;
-  return store.query<GpuOfNode>(sql, { cluster, nodes, ...span });
+  return together(store, seenGpus, { cluster, nodes, span });
 }

@@ -7,6 +7,7 @@ import {
   ROLLUP_COLUMNS,
   ROW_KEY,
 } from "../../../runtime/store/schema/rollups.ts";
+import { AROUND_SPANS, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
 import { FIVE_MINUTES_MILLIS, REACH_SQL } from "../hours/window.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
@@ -67,7 +68,7 @@ const tupleOf = (fields: typeof ENTRY): string =>
  * there is none.
  */
 const NEIGHBORS = `
-  SELECT node, gpu_key, instance, both.1 AS entries, both.2 AS readings,
+  SELECT span, node, gpu_key, instance, both.1 AS entries, both.2 AS readings,
     arrayEnumerateUniq(tupleElement(entries, 't')) AS ranks,
     arrayShiftLeft(ranks, 1, toUInt32(1)) AS following,
     arrayReverseFill((reading, rank) -> rank = 1, arrayShiftLeft(readings, 1), following) AS nexts,
@@ -75,17 +76,16 @@ const NEIGHBORS = `
     arrayFill((holder, rank) -> rank = 1, holders, ranks) AS firsts,
     arrayShiftRight(holders, 1) AS previous
   FROM (
-    SELECT node, gpu_key, instance,
+    SELECT span, node, gpu_key, instance,
       arraySort(
         each -> (each.1.t, each.1.repeats_device, each.1.holder, each.1.sharing),
         groupArray(tuple(${tupleOf(ENTRY)}, ${tupleOf(READING)}))
       ) AS both
     FROM gpu_samples FINAL
-    WHERE cluster = {cluster:String}
-      AND scraped_at >= fromUnixTimestamp64Milli({start:Int64} - {reach:Int64})
-      AND scraped_at <= fromUnixTimestamp64Milli({start:Int64} + ${HOUR_MILLIS} + {reach:Int64})
+    ${IN_SPANS}
+    WHERE cluster = {cluster:String} AND ${AROUND_SPANS}
       AND cityHash64(node) % {slices:UInt32} = {slice:UInt32}
-    GROUP BY node, gpu_key, instance
+    GROUP BY span, node, gpu_key, instance
   )`;
 
 /**
@@ -93,7 +93,7 @@ const NEIGHBORS = `
  * common with others. A pod with several rows at a moment (two containers, two replicas) shares the device once.
  */
 const SPEAKING = `
-  SELECT node, gpu_key, instance, e, reading, next,
+  SELECT span, node, gpu_key, instance, e, reading, next,
     rank > 1 OR following_rank > 1 OR e.is_common OR e.process_activity IS NOT NULL OR e.process_fb_used_max_bytes IS NOT NULL AS shared,
     arrayJoin(arrayFilter(
       scope -> if(
@@ -116,12 +116,15 @@ const SPEAKING = `
 const increase = (counter: string): string =>
   `toUInt64(next.${counter} - if(next.${counter} >= reading.${counter}, reading.${counter}, 0 * reading.${counter}))`;
 
+/** The start of the window of a row. */
+const START = "{starts:Array(Int64)}[span]";
+
 /** The time from `from` to `to` that a sample covers, cut at the ends of buckets. Its values depend on its scope. */
 const PIECES = `
-  SELECT *,
+  SELECT *, ${START} AS start,
     arrayJoin(range(
-      toUInt64(intDiv(greatest(e.t, {start:Int64}), ${FIVE_MINUTES_MILLIS})),
-      toUInt64(intDiv(least(until, {start:Int64} + ${HOUR_MILLIS}) - 1, ${FIVE_MINUTES_MILLIS})) + 1
+      toUInt64(intDiv(greatest(e.t, start), ${FIVE_MINUTES_MILLIS})),
+      toUInt64(intDiv(least(until, start + ${HOUR_MILLIS}) - 1, ${FIVE_MINUTES_MILLIS})) + 1
     )) AS slot,
     greatest(e.t, toInt64(slot) * ${FIVE_MINUTES_MILLIS}) AS from,
     least(until, toInt64(slot + 1) * ${FIVE_MINUTES_MILLIS}) AS to,
@@ -129,11 +132,11 @@ const PIECES = `
     scope = 'device' AS is_device,
     is_device AND e.repeats_gpu = 0 AS is_gpu,
     is_gpu AND next.t = until AS is_followed,
-    next.t - e.t AS span,
+    next.t - e.t AS length,
     is_followed AND intDiv(next.t - 1, ${FIVE_MINUTES_MILLIS}) = slot AS ends_here,
     if(is_followed, ${increase("energy")}, NULL) AS energy
   FROM (${SPEAKING})
-  WHERE until > e.t AND until > {start:Int64} AND e.t < {start:Int64} + ${HOUR_MILLIS}`;
+  WHERE until > e.t AND until > ${START} AND e.t < ${START} + ${HOUR_MILLIS}`;
 
 /** Returns SQL for a measure, NULL in the other scope. */
 const scoped = (name: string): string =>
@@ -141,7 +144,7 @@ const scoped = (name: string): string =>
 
 /** Returns SQL for the part of the energy up to a moment, rounded down, so that the parts of adjacent pieces sum to the whole. */
 const energyUpTo = (moment: string): string =>
-  `toUInt64(intDiv(energy, span) * toUInt64(${moment} - e.t) + intDiv((energy % span) * toUInt64(${moment} - e.t), span))`;
+  `toUInt64(intDiv(energy, length) * toUInt64(${moment} - e.t) + intDiv((energy % length) * toUInt64(${moment} - e.t), length))`;
 
 const MEASURES: Readonly<Record<string, string>> = {
   samples: "toUInt32(countIf(from = e.t))",
@@ -178,30 +181,41 @@ const KEY: Readonly<Record<string, string>> = {
 /** Uses one thread: merging the groups of several threads takes three times the CPU time, without a gain in wall-clock time. */
 const INSERT = `
 INSERT INTO gpu_5m (run_id, ${ROLLUP_COLUMNS.join(", ")})
-SELECT toUUID({run:String}), ${ROLLUP_COLUMNS.map((name) => KEY[name] ?? MEASURES[name] ?? name).join(",\n  ")}
+SELECT {runs:Array(UUID)}[span], ${ROLLUP_COLUMNS.map((name) => KEY[name] ?? MEASURES[name] ?? name).join(",\n  ")}
 FROM (${PIECES})
-GROUP BY ${Object.keys(ROW_KEY)
+GROUP BY span, ${Object.keys(ROW_KEY)
   .filter((name) => !(name in KEY))
   .join(", ")}, holder, slot
 SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1`;
 
+/** The number of samples that are computed at once: about half a kilobyte each in the store's memory. */
+const SAMPLES_PER_SLICE = 1_000_000;
+
+/** A window whose rows are inserted under a run that is not visible yet. */
+export interface RollupInput {
+  readonly cluster: string;
+  readonly windowStart: number;
+  readonly runId: string;
+  /** The longest time that samples around the window cover. */
+  readonly reachMillis: number;
+  /** The number of those samples. */
+  readonly samples: number;
+}
+
 /**
- * Inserts the 5-minute rows of one hour of one cluster under a run that is not visible yet. It also reads the samples of `reachMillis`
- * before and after the hour: samples from before cover its start, samples from after end the time that its last samples cover. The nodes
- * are processed in slices, so memory is bounded for any fleet size. Fails with a `StoreError`.
+ * Inserts the 5-minute rows of hours of one cluster. It also reads the samples of `reachMillis` before and after each hour: samples from
+ * before cover its start, samples from after end the time that its last samples cover. The nodes are processed in slices, so memory is
+ * bounded for any fleet size. Fails with a `StoreError`.
  */
-export async function insertFiveMinutes(
-  store: StoreClient,
-  window: {
-    readonly cluster: string;
-    readonly windowStart: number;
-    readonly reachMillis: number;
-    readonly runId: string;
-    readonly slices: number;
-  },
-): Promise<void> {
-  const { cluster, windowStart: start, reachMillis: reach, runId: run, slices } = window;
-  for (let slice = 0; slice < slices; slice++) {
-    await store.command(INSERT, { cluster, start, reach, run, slices, slice });
-  }
+export async function insertFiveMinutes(store: StoreClient, windows: readonly RollupInput[]): Promise<readonly void[]> {
+  const starts = windows.map(({ windowStart }) => windowStart);
+  const around = windows.map(({ windowStart, reachMillis }) => ({
+    from: windowStart - reachMillis,
+    until: windowStart + HOUR_MILLIS + reachMillis + 1,
+  }));
+  const slices = Math.max(1, Math.ceil(windows.reduce((sum, { samples }) => sum + samples, 0) / SAMPLES_PER_SLICE));
+  const parameters = { cluster: windows[0]!.cluster, starts, runs: windows.map(({ runId }) => runId), slices };
+  for (let slice = 0; slice < slices; slice++)
+    await store.command(INSERT, { ...parameters, ...spanParameters(around), slice });
+  return windows.map(() => {});
 }

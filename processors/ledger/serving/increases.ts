@@ -3,6 +3,7 @@ import type { ServingKind } from "../../../domain/serving/series.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { SERVING_COUNTERS } from "../../../runtime/store/schema/serving.ts";
 import { LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { bySpan, spanParameters } from "../hours/spans-sql.ts";
 import type { Span } from "../plan/node-record.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
@@ -46,6 +47,8 @@ const MILLIS = "toUnixTimestamp64Milli(scraped_at)";
 const AROUND = `cluster = {cluster:String}
   AND scraped_at >= fromUnixTimestamp64Milli({from:Int64} - ${LONGEST_REACH_MILLIS})
   AND scraped_at < fromUnixTimestamp64Milli({until:Int64} + ${LONGEST_REACH_MILLIS})`;
+/** The start and the end of a row's span. */
+const [BEGIN, END] = ["{begins:Array(Int64)}[span]", "{ends:Array(Int64)}[span]"];
 
 /** The identity of a page: its address and its pod. An address can belong to several pods, one after the other. */
 const PAGE = "target, namespace, pod, pod_uid";
@@ -85,15 +88,13 @@ const STATES = `
   GROUP BY ${PAGE}, scraped_at`;
 
 /**
- * Selects the covered and the idle time of each page. Time between two scrapes is covered if they are at most 2.5 intervals apart. It is idle
- * as far as the engine has measured that itself. Otherwise it is idle if no counter of work has moved, and no request was in the engine at
- * either end; an engine without any such value is never idle.
+ * Selects the covered and the idle time of each page in each span. Time between two scrapes is covered if they are at most 2.5 intervals
+ * apart. It is idle as far as the engine has measured that itself. Otherwise it is idle if no counter of work has moved, and no request was
+ * in the engine at either end; an engine without any such value is never idle.
  */
 const PAGES = `
 WITH between AS (
-  SELECT ${PAGE}, read.at AS at, read.before AS before,
-    greatest(toInt64(0), least(at, {until:Int64}) - greatest(before, {from:Int64})) AS length,
-    if(before > 0 AND at - before <= reach, length, toInt64(0)) AS covered,
+  SELECT ${PAGE}, read.at AS at, read.before AS before, reach,
     states.running AS running, states.waiting AS waiting, states.counts AS counts, states.worked AS worked, states.idle_us AS idle_us,
     lagInFrame(states.running) OVER line AS was_running, lagInFrame(states.waiting) OVER line AS was_waiting,
     lagInFrame(states.worked) OVER line AS had_worked, lagInFrame(states.idle_us) OVER line AS had_idle_us
@@ -102,33 +103,58 @@ WITH between AS (
   WINDOW line AS (PARTITION BY ${PAGE} ORDER BY at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
 measured AS (
-  SELECT ${PAGE}, at, covered, was_running, was_waiting,
+  SELECT span, ${PAGE}, least(at, ${END}) - greatest(before, ${BEGIN}) AS covered, was_running, was_waiting,
     multiIf(
-      covered = 0, 0,
       idle_us IS NOT NULL AND had_idle_us IS NOT NULL,
         intDiv(covered * least(toInt64(at - before), intDiv(if(idle_us >= had_idle_us, idle_us - had_idle_us, idle_us), 1000)), at - before),
       running IS NULL AND NOT counts, 0,
       ifNull(running, 0) + ifNull(waiting, 0) + ifNull(was_running, 0) + ifNull(was_waiting, 0) = 0 AND worked = had_worked, covered,
       0) AS idle
   FROM between
+  ARRAY JOIN arrayFilter(
+    (each, begin, end) -> at > begin AND before < end, arrayEnumerate({begins:Array(Int64)}), {begins:Array(Int64)}, {ends:Array(Int64)}
+  ) AS span
+  WHERE before > 0 AND at - before <= reach
 )
-SELECT target, namespace, pod, pod_uid AS podUid, exporter, scrapes, failures, last_at AS lastAt,
-  toFloat64(sum(covered)) AS coveredMillis, toFloat64(sum(idle)) AS idleMillis,
-  toFloat64(sum(covered * ifNull(was_running, 0))) AS runningMillis, toFloat64(sum(covered * ifNull(was_waiting, 0))) AS waitingMillis
+SELECT span, target, namespace, pod, pod_uid AS podUid, exporter, scrapes, failures, last_at AS lastAt,
+  coveredMillis, idleMillis, runningMillis, waitingMillis
 FROM (
-  SELECT ${PAGE}, argMaxIf(exporter, scraped_at, failure = '') AS exporter, toFloat64(maxIf(${MILLIS}, failure = '')) AS last_at,
-    toUInt32(countIf(${MILLIS} >= {from:Int64} AND ${MILLIS} < {until:Int64})) AS scrapes,
-    toUInt32(countIf(failure != '' AND ${MILLIS} >= {from:Int64} AND ${MILLIS} < {until:Int64})) AS failures
-  FROM serving_scrapes FINAL WHERE ${AROUND} GROUP BY ${PAGE}
+  SELECT span, ${PAGE}, argMaxIf(exporter, scraped_at, failure = '') AS exporter, toFloat64(maxIf(${MILLIS}, failure = '')) AS last_at,
+    toUInt32(countIf(${MILLIS} >= ${BEGIN} AND ${MILLIS} < ${END})) AS scrapes,
+    toUInt32(countIf(failure != '' AND ${MILLIS} >= ${BEGIN} AND ${MILLIS} < ${END})) AS failures
+  FROM serving_scrapes FINAL
+  ARRAY JOIN arrayFilter(
+    (each, begin, end) -> ${MILLIS} >= begin - ${LONGEST_REACH_MILLIS} AND ${MILLIS} < end + ${LONGEST_REACH_MILLIS},
+    arrayEnumerate({begins:Array(Int64)}), {begins:Array(Int64)}, {ends:Array(Int64)}
+  ) AS span
+  WHERE ${AROUND} GROUP BY span, ${PAGE}
 ) AS attempts
-LEFT JOIN measured USING (${PAGE})
-GROUP BY ALL
-HAVING scrapes > 0 OR coveredMillis > 0
+LEFT JOIN (
+  SELECT span, ${PAGE}, toFloat64(sum(covered)) AS coveredMillis, toFloat64(sum(idle)) AS idleMillis,
+    toFloat64(sum(covered * ifNull(was_running, 0))) AS runningMillis, toFloat64(sum(covered * ifNull(was_waiting, 0))) AS waitingMillis
+  FROM measured GROUP BY span, ${PAGE}
+) AS sums USING (span, ${PAGE})
+WHERE scrapes > 0 OR coveredMillis > 0
 ORDER BY ${PAGE}`;
 
-/** Reads the pages of engines and gateways within a span, sorted by target and pod. Fails with a `StoreError`. */
-export function readPages(store: StoreClient, cluster: string, span: Span): Promise<readonly MeteredPage[]> {
-  return store.query<MeteredPage>(PAGES, { cluster, ...span });
+/** A span of the engines and gateways of a cluster. */
+interface AskedServing {
+  readonly cluster: string;
+  readonly span: Span;
+}
+
+function parametersOf(all: readonly AskedServing[]) {
+  const spans = all.map(({ span }) => span);
+  const [from, until] = [Math.min(...spans.map((span) => span.from)), Math.max(...spans.map((span) => span.until))];
+  return { cluster: all[0]!.cluster, from, until, ...spanParameters(spans) };
+}
+
+/** Reads the pages of engines and gateways within spans, which do not overlap, sorted by target and pod. Fails with a `StoreError`. */
+export async function readPages(
+  store: StoreClient,
+  all: readonly AskedServing[],
+): Promise<readonly (readonly MeteredPage[])[]> {
+  return bySpan<MeteredPage>(await store.query(PAGES, parametersOf(all)), all);
 }
 
 /** The tolerance for the clocks of a pod and of a collector, in milliseconds. */
@@ -143,9 +169,12 @@ const MOST_PER_MILLI = 10_000_000;
 const GROUP = `${PAGE}, kind, exporter, model, adapter, tenant`;
 const LINE = `${GROUP}, part`;
 
+/** The time from which on a span's scrapes are considered. An earlier scrape is too far away to belong to a scrape of the span. */
+const KNOWN_SINCE = `${BEGIN} - ${LONGEST_REACH_MILLIS}`;
+
 /** Returns the nth counter of a row, of the row before, and whether it has begun again, as SQL. */
 const counterOf = (index: number): string => `tupleElement(counters, ${index + 1})`;
-const formerOf = (index: number): string => `ifNull(tupleElement(former, ${index + 1}), 0)`;
+const formerOf = (index: number): string => `if(former_at > 0, ifNull(tupleElement(former, ${index + 1}), 0), 0)`;
 const isResetOf = (index: number): string => `(began OR ifNull(${counterOf(index)} < ${formerOf(index)}, 0))`;
 const stepOf = (index: number): string => `(${counterOf(index)} - if(${isResetOf(index)}, 0, ${formerOf(index)}))`;
 const isTooLargeOf = (index: number): string => `ifNull(${stepOf(index)} > elapsed * ${MOST_PER_MILLI}, 0)`;
@@ -167,32 +196,44 @@ WITH lines AS (
   WINDOW line AS (PARTITION BY ${LINE} ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
 counted AS (
-  SELECT ${GROUP}, counters, former, if(former_at > 0, at - former_at, ${HOUR_MILLIS}) AS elapsed,
+  SELECT span, ${GROUP}, counters, former, if(lines.former_at >= ${KNOWN_SINCE}, lines.former_at, 0) AS former_at,
+    if(former_at > 0, at - former_at, ${HOUR_MILLIS}) AS elapsed,
     former_at > 0 AND ifNull(created_ms > former_created AND created_ms > former_at - ${CLOCKS_MILLIS}, 0) AS began
   FROM lines
   LEFT JOIN (${READ}) AS read USING (${PAGE}, at)
-  WHERE at >= {from:Int64} AND at < {until:Int64}
-    AND (former_at > 0 OR read.before > 0 OR ifNull(created_ms, 0) >= {from:Int64} - lines.reach)
+  ARRAY JOIN arrayFilter(
+    (each, begin, end) -> at >= begin AND at < end, arrayEnumerate({begins:Array(Int64)}), {begins:Array(Int64)}, {ends:Array(Int64)}
+  ) AS span
+  WHERE former_at > 0 OR (read.before > 0 AND read.before >= ${KNOWN_SINCE}) OR ifNull(created_ms, 0) >= ${BEGIN} - lines.reach
 )
-SELECT target, namespace, pod, pod_uid AS podUid, kind, exporter, model, adapter, tenant,
+SELECT span, target, namespace, pod, pod_uid AS podUid, kind, exporter, model, adapter, tenant,
   toFloat64(countIf(${SERVING_COUNTERS.map((_, index) => `${isResetOf(index)} OR ${isTooLargeOf(index)}`).join(" OR ")})) AS resets,
   ${SERVING_COUNTERS.map((name, index) => {
     const sum = `sum(toInt128(if(${isTooLargeOf(index)}, 0, ${stepOf(index)})))`;
     return `toFloat64(if(${sum} > ${MOST_COUNT}, ${MOST_COUNT}, ${sum})) AS ${name}`;
   }).join(",\n  ")}
 FROM counted
-GROUP BY ${GROUP}
+GROUP BY span, ${GROUP}
 ORDER BY ${GROUP}`;
 
-/** Reads the increases of all series of engines and gateways within a span, sorted by target and pod. Fails with a `StoreError`. */
-export async function readSeries(store: StoreClient, cluster: string, span: Span): Promise<readonly MeteredSeries[]> {
-  const rows = await store.query<Record<string, string | number | null>>(SERIES, { cluster, ...span });
-  return rows.map((row) => {
-    const { target, podUid, pod, namespace, kind, exporter, model, adapter, tenant, resets } =
-      row as unknown as MeteredSeries;
-    const increases = Object.fromEntries(
-      SERVING_COUNTERS.flatMap((name) => (row[name] === null ? [] : [[name, row[name] as number]])),
-    );
-    return { target, podUid, pod, namespace, kind, exporter, model, adapter, tenant, resets, increases };
-  });
+/**
+ * Reads the increases of all series of engines and gateways within spans, which do not overlap, sorted by target and pod. Fails with a
+ * `StoreError`.
+ */
+export async function readSeries(
+  store: StoreClient,
+  all: readonly AskedServing[],
+): Promise<readonly (readonly MeteredSeries[])[]> {
+  type Row = Record<string, string | number | null>;
+  const rows = await store.query<Row & { readonly span: number }>(SERIES, parametersOf(all));
+  return bySpan<Row>(rows, all).map((ofSpan) =>
+    ofSpan.map((row) => {
+      const { target, podUid, pod, namespace, kind, exporter, model, adapter, tenant, resets } =
+        row as unknown as MeteredSeries;
+      const increases = Object.fromEntries(
+        SERVING_COUNTERS.flatMap((name) => (row[name] === null ? [] : [[name, row[name] as number]])),
+      );
+      return { target, podUid, pod, namespace, kind, exporter, model, adapter, tenant, resets, increases };
+    }),
+  );
 }

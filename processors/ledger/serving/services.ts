@@ -4,6 +4,7 @@ import type { Replica, Service, ServiceName, ServingTarget, TenantWork } from ".
 import { addCounts, addModels, countsCached, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
 import { MOST_MODELS, OTHER_MODELS, type GatewayModels } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
 import { rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
@@ -13,16 +14,24 @@ const readRow = rowReader(SERVING_HOUR_COLUMNS) as (row: Readonly<Record<string,
 /** Reads the workloads that served models in a published hour, sorted by namespace and name. Fails with a `StoreError`. */
 export async function readServices(
   store: StoreClient,
-  { cluster, windowStart }: WindowOfCluster,
+  window: WindowOfCluster,
   models: GatewayModels,
 ): Promise<readonly Service[]> {
+  return servicesOf(await together(store, readHours, window), models);
+}
+
+async function readHours(
+  store: StoreClient,
+  windows: readonly WindowOfCluster[],
+): Promise<readonly (readonly ServingHourRow[])[]> {
   const rows = await store.query<Record<string, unknown>>(
     `SELECT ${selectionOf(SERVING_HOUR_COLUMNS)} FROM serving_hours_published
-     WHERE cluster = {cluster:String} AND hour = fromUnixTimestamp64Milli({start:Int64})
+     WHERE cluster = {cluster:String} AND toUnixTimestamp(hour) IN {hours:Array(Int64)}
      ORDER BY namespace, workload_kind, workload, pod_uid, target, kind, model, adapter, tenant`,
-    { cluster, start: windowStart },
+    { cluster: windows[0]!.cluster, hours: windows.map(({ windowStart }) => windowStart / 1000) },
   );
-  return servicesOf(rows.map(readRow), models);
+  const byHour = groupedBy(rows.map(readRow), ({ hour }) => String(hour));
+  return windows.map(({ windowStart }) => byHour.get(String(windowStart)) ?? []);
 }
 
 /**

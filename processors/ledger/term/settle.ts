@@ -5,7 +5,8 @@ import { createFrozenWeights } from "../closing/frozen.ts";
 import { chargeAgain, computeLedger } from "../hours/compute-hour.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
-import type { WindowOfCluster } from "../hours/schedule.ts";
+import { computeHours, portionOf } from "../hours/portion.ts";
+import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
 
 /** The result of settling. */
 export interface Settled {
@@ -28,12 +29,23 @@ export async function settle(
   const weights = createFrozenWeights(store);
   const breaches: ChargeFindings["breaches"][number][] = [];
   let generation = last;
-  const waiting = [...windows];
-  for (let window = waiting.shift(); window !== undefined; window = waiting.shift()) {
+  const waiting = new Map(windows.map((window) => [keyOf(window), window]));
+  for (let [next] = waiting.values(); next !== undefined; [next] = waiting.values()) {
+    const { cluster } = next;
+    const portion = await portionOf(
+      store,
+      [...waiting.values()].filter((window) => window.cluster === cluster),
+    );
+    for (const window of portion) waiting.delete(keyOf(window));
     const turn = { generation: (generation += 1), facts: new Map(), now, closed, weights };
-    const computed = await computeLedger(store, window, rules, turn);
-    breaches.push(...computed.breaches);
-    waiting.push(...computed.reopened.filter(({ windowStart }) => windowStart < now));
+    const { outcomes, reopened } = await computeHours(store, portion, (window, own) =>
+      computeLedger(own, window, rules, turn),
+    );
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") throw outcome.reason;
+      breaches.push(...outcome.value.breaches);
+    }
+    for (const window of reopened) if (window.windowStart < now) waiting.set(keyOf(window), window);
   }
   for (const window of await staleCharges(store, rules, { from: -Infinity, openSince: closed.openSince })) {
     const turn = { generation: (generation += 1), now, closed, weights };

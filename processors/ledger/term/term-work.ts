@@ -19,6 +19,8 @@ import { auditRules } from "../closing/audit.ts";
 import { NOTHING_CLOSED } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
 import { computeLedger } from "../hours/compute-hour.ts";
+import { computeHours, portionOf } from "../hours/portion.ts";
+import type { Discovery } from "../hours/reopened.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
@@ -120,8 +122,8 @@ export async function workTerm(
     }
     if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
     events.onWaiting([...new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart))]);
-    const window = signal.aborted ? undefined : schedule.next(now());
-    if (window !== undefined) await compute(window);
+    const due = signal.aborted ? [] : schedule.next(now());
+    if (due.length > 0) await compute(due);
     else if (stale.length > 0 && !signal.aborted)
       await inTurns(stale.splice(0, again.atOnce * HOURS_EACH), again.atOnce, recharge);
     else await pause(Math.min(timing.lookMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
@@ -166,17 +168,35 @@ export async function workTerm(
     });
   }
 
-  async function compute(window: WindowOfCluster): Promise<void> {
+  /** Computes as many of the first windows as fit into memory together. */
+  async function compute(due: readonly WindowOfCluster[]): Promise<void> {
+    // A store that cannot answer has its failure reported for the first window.
+    const windows = await portionOf(store, due).catch(() => due.slice(0, 1));
+    try {
+      const { reopened } = await computeHours(store, windows, computeHour);
+      for (const window of reopened) schedule.touch(window, now());
+    } catch (error) {
+      for (const window of windows) schedule.fail(window, now());
+      if (!signal.aborted) events.onError(error);
+    }
+  }
+
+  async function computeHour(
+    window: WindowOfCluster,
+    own: StoreClient,
+  ): Promise<{ readonly discovered: readonly Discovery[] }> {
     const started = performance.now();
     schedule.begin(window, now());
     const isSampled = sampled.delete(keyOf(window));
+    let discovered: readonly Discovery[] = [];
     try {
-      const hasRaw = await hasRawRows(store, window);
-      const rows = isSampled && hasRaw ? await makeRollups(window) : undefined;
+      const hasRaw = await hasRawRows(own, window);
+      const rows = isSampled && hasRaw ? await makeRollups(own, window) : undefined;
       // The first scrape of a cluster can touch the hour before, in which nothing was known yet.
       const isBefore = rows === 0 && window.windowStart < (known.get(window.cluster) ?? -Infinity);
       const isMetered = hasRaw && !isBefore && !isRunning(window);
-      if (isMetered && window.windowStart >= ledger.meteredSince(now())) await makeLedger(window);
+      if (isMetered && window.windowStart >= ledger.meteredSince(now()))
+        ({ discovered } = await makeLedger(own, window));
       facts.settle(window);
       schedule.finish(window, performance.now() - started);
     } catch (error) {
@@ -184,6 +204,7 @@ export async function workTerm(
       schedule.fail(window, now());
       if (!signal.aborted) events.onError(error, window);
     }
+    return { discovered };
   }
 
   function isRunning({ windowStart }: WindowOfCluster): boolean {
@@ -195,7 +216,12 @@ export async function workTerm(
     let rows = 0;
     for (const window of running) {
       try {
-        if (!signal.aborted) rows += await makeLedger(window);
+        if (signal.aborted) return;
+        const { outcomes, reopened } = await computeHours(store, [window], (one, own) => makeLedger(own, one));
+        for (const other of reopened) schedule.touch(other, now());
+        const [outcome] = outcomes;
+        if (outcome!.status === "rejected") throw outcome!.reason;
+        rows += outcome!.value.usageRows;
       } catch (error) {
         if (!signal.aborted) events.onError(error, window);
       }
@@ -203,8 +229,8 @@ export async function workTerm(
     ledgerAt = nextLedger(timing, { costMillis: performance.now() - begun, rows }, now());
   }
 
-  /** Meters and charges a window. Returns its number of usage rows. */
-  async function makeLedger(window: WindowOfCluster): Promise<number> {
+  /** Meters and charges a window. Returns its number of usage rows, and what it has found out about other hours. */
+  async function makeLedger(own: StoreClient, window: WindowOfCluster) {
     const turn = {
       generation,
       facts: facts.watermark,
@@ -215,18 +241,17 @@ export async function workTerm(
     };
     const begun = performance.now();
     stale = stale.filter((old) => keyOf(old) !== keyOf(window));
-    const { usageRows, reopened, ...findings } = await computeLedger(store, window, ledger.rules, turn, signal);
-    for (const other of reopened) schedule.touch(other, now());
+    const { usageRows, discovered, ...findings } = await computeLedger(own, window, ledger.rules, turn, signal);
     events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
     events.onCharged({ ...window, findings });
-    return usageRows;
+    return { usageRows, discovered };
   }
 
   /** Computes the rollups of a window. Returns their number of rows. */
-  async function makeRollups(window: WindowOfCluster): Promise<number> {
+  async function makeRollups(own: StoreClient, window: WindowOfCluster): Promise<number> {
     const begun = performance.now();
     const run = { ...window, runId: newRunId(), generation, watermark: samples.watermark, publishedAt: time() };
-    const { rows } = await computeWindow(store, run, signal);
+    const { rows } = await computeWindow(own, run, signal);
     events.onRun({ ...window, kind: "rollup", seconds: secondsSince(begun), rows });
     return rows;
   }

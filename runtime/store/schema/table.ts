@@ -48,9 +48,10 @@ export interface Blocks<Row> {
   take(): readonly Uint8Array[];
 }
 
-/** The rows of one block. It is small, and its columns need not grow. */
+/** The most rows of a block. */
 const ROWS_PER_BLOCK = 8_192;
-const BLOCK_BYTES = 2 ** 21;
+/** The rows for which columns have room at first. Many writers have few rows. */
+const FIRST_ROWS = 128;
 
 /** Creates a writer of blocks. `constants` has the values that are the same in all rows, by column name. */
 export function createBlocks<Row extends object>(
@@ -59,15 +60,16 @@ export function createBlocks<Row extends object>(
 ): Blocks<Row> {
   const all = columns.map(({ name, type, path }) => {
     const column: ValueColumn<unknown> = type.block(name);
-    column.grow(ROWS_PER_BLOCK);
+    column.grow(FIRST_ROWS);
     return { column, valueOf: getterOf(path), constant: constants[name] };
   });
   const varying = all.filter(({ constant }) => constant === undefined);
   const constant = all.filter((each) => each.constant !== undefined);
   const blockColumns = all.map(({ column }) => column);
-  const out = createByteWriter(BLOCK_BYTES);
+  const out = createByteWriter();
   let count = 0;
   let rows = 0;
+  let room = FIRST_ROWS;
   let blocks: Uint8Array[] = [];
 
   function endBlock(): void {
@@ -84,6 +86,10 @@ export function createBlocks<Row extends object>(
     },
     write(row) {
       if (rows === ROWS_PER_BLOCK) endBlock();
+      else if (rows === room) {
+        room *= 2;
+        for (const { column } of all) column.grow(room);
+      }
       for (const { column, valueOf } of varying) {
         const value = valueOf(row);
         if (value !== undefined) column.put(rows, value);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   createSchedule,
+  keyOf,
   nextLedger,
   SCHEDULE_TIMING,
   type Schedule,
+  type WindowOfCluster,
 } from "../../../../../processors/ledger/hours/schedule.ts";
 import { HOUR_MILLIS } from "../../../../../domain/time.ts";
 
@@ -14,9 +16,9 @@ const hourBefore = (hours: number): { cluster: string; windowStart: number } => 
   windowStart: NOON - hours * HOUR_MILLIS,
 });
 
-/** Computes the due window at a cost, and returns its start. */
+/** Computes the newest due window at a cost, and returns its start. */
 function compute(schedule: Schedule, now: number, cost = 100): number | undefined {
-  const window = schedule.next(now);
+  const [window] = schedule.next(now);
   if (window === undefined) return undefined;
   schedule.begin(window, now);
   schedule.finish(window, cost);
@@ -80,10 +82,25 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + HOUR_MILLIS)).toBe(1);
   });
 
+  it("returns the due windows of a cluster together, but for the running hour and those that have failed", () => {
+    const schedule = createSchedule(SCHEDULE_TIMING);
+    const other = { ...hourBefore(2), cluster: "b" };
+    for (const window of [other, ...[4, 0, 3, 1].map(hourBefore)]) schedule.touch(window, NOON);
+    schedule.begin(hourBefore(3), NOON);
+    schedule.fail(hourBefore(3), NOON);
+    const portions: (readonly string[])[] = [];
+    for (let due = schedule.next(NOON + 60_000); due.length > 0; due = schedule.next(NOON + 60_000)) {
+      for (const window of due) schedule.begin(window, NOON + 60_000);
+      portions.push(due.map(keyOf));
+    }
+    const wanted = [[hourBefore(0)], [hourBefore(1), hourBefore(4)], [other], [hourBefore(3)]];
+    expect(portions).toEqual(wanted.map((windows) => windows.map(keyOf)));
+  });
+
   it("counts messages that touch a window during its computation as new", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(hourBefore(1), NOON - 20_000);
-    const window = schedule.next(NOON)!;
+    const [window] = schedule.next(NOON) as [WindowOfCluster];
     schedule.begin(window, NOON);
     schedule.touch(window, NOON + 1);
     schedule.finish(window, 5);
@@ -102,7 +119,7 @@ describe("the schedule of windows", () => {
   it("tries a failed window again after a minute, and computes the others meanwhile", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     for (const hours of [1, 2]) schedule.touch(hourBefore(hours), NOON);
-    const window = schedule.next(NOON + 20_000)!;
+    const [window] = schedule.next(NOON + 20_000) as [WindowOfCluster];
     schedule.begin(window, NOON + 20_000);
     schedule.fail(window, NOON + 21_000);
     expect(compute(schedule, NOON + 21_000)).toBe(-2);

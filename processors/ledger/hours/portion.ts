@@ -1,0 +1,77 @@
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import { inStep } from "../../../runtime/store/in-step.ts";
+import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { reopenedBy, type Discovery } from "./reopened.ts";
+import type { WindowOfCluster } from "./schedule.ts";
+
+/** The most that is computed at once, by the memory that it takes: hours, nodes in hours, samples of GPUs, and scrapes of engines. */
+const MOST_HOURS = 48;
+const MOST_NODE_HOURS = 1_000;
+const MOST_SAMPLES = 1_000_000;
+const MOST_ENGINE_SCRAPES = 100_000;
+
+const WITHIN = `cluster = {cluster:String}
+  AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})`;
+
+const SIZES = `
+SELECT toFloat64(toUnixTimestamp(hour)) * 1000 AS start, sum(samples) AS samples, sum(engines) AS engines FROM (
+  SELECT toStartOfHour(scraped_at) AS hour, devices AS samples, 0 AS engines FROM scrapes WHERE ${WITHIN}
+  UNION ALL
+  SELECT toStartOfHour(scraped_at) AS hour, 0 AS samples, 1 AS engines FROM serving_scrapes WHERE ${WITHIN}
+) GROUP BY hour`;
+
+const NODES = `
+SELECT uniqExact(node) AS nodes FROM (
+  SELECT node FROM inventory_facts WHERE cluster = {cluster:String}
+  UNION ALL
+  SELECT node FROM scrapes WHERE ${WITHIN}
+)`;
+
+/** Returns as many of the first windows, which are of one cluster, as fit into memory together; at least one. Fails with a `StoreError`. */
+export async function portionOf(
+  store: StoreClient,
+  windows: readonly WindowOfCluster[],
+): Promise<readonly WindowOfCluster[]> {
+  if (windows.length < 2) return windows;
+  const { cluster } = windows[0]!;
+  const starts = windows.slice(0, MOST_HOURS).map(({ windowStart }) => windowStart);
+  const parameters = { cluster, from: Math.min(...starts), until: Math.max(...starts) + HOUR_MILLIS };
+  const [rows, [found]] = await Promise.all([
+    store.query<{ start: number; samples: string; engines: string }>(SIZES, parameters),
+    store.query<{ nodes: string }>(NODES, parameters),
+  ]);
+  const sizes = new Map(rows.map(({ start, ...size }) => [start, size]));
+  const most = Math.max(1, Math.min(starts.length, Math.floor(MOST_NODE_HOURS / Number(found!.nodes))));
+  let [hours, samples, engines] = [0, 0, 0];
+  for (const start of starts.slice(0, most)) {
+    samples += Number(sizes.get(start)?.samples ?? 0);
+    engines += Number(sizes.get(start)?.engines ?? 0);
+    if (hours > 0 && (samples > MOST_SAMPLES || engines > MOST_ENGINE_SCRAPES)) break;
+    hours += 1;
+  }
+  return windows.slice(0, hours);
+}
+
+/** The results of hours that were computed together. */
+export interface ComputedHours<Result> {
+  /** In the order of the windows. */
+  readonly outcomes: readonly PromiseSettledResult<Result>[];
+  /** Other hours, or hours among them, to compute again. */
+  readonly reopened: readonly WindowOfCluster[];
+}
+
+/**
+ * Computes hours of one cluster in step, each as if it were alone. The results are the same, whatever the hours that are computed together.
+ * Fails with a `StoreError` if the hours to compute again cannot be read.
+ */
+export async function computeHours<Result extends { readonly discovered: readonly Discovery[] }>(
+  store: StoreClient,
+  windows: readonly WindowOfCluster[],
+  compute: (window: WindowOfCluster, store: StoreClient) => Promise<Result>,
+): Promise<ComputedHours<Result>> {
+  const outcomes = await inStep(store, windows, compute);
+  const found = outcomes.flatMap((outcome, index) =>
+    outcome.status === "fulfilled" ? [{ ...windows[index]!, discovered: outcome.value.discovered }] : [],
+  );
+  return { outcomes, reopened: await reopenedBy(store, found) };
+}
