@@ -8,11 +8,12 @@ import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 
 /** How often the leader looks whether the cards are of other days, of other usage or by other rules than the last ones. */
-const LOOK_MILLIS = 60_000;
+const LOOK_MILLIS = 10_000;
 /** How long after midnight the last day counts: its last samples may be late. */
 const SETTLE_MILLIS = 20 * MINUTE_MILLIS;
-/** The least time between two computations of the same days. */
-const AGAIN_MILLIS = 15 * MINUTE_MILLIS;
+/** The least time between two computations of the same days: this multiple of the duration of the last one, at most 15 minutes. */
+const AGAIN_FACTOR = 20;
+const MOST_AGAIN_MILLIS = 15 * MINUTE_MILLIS;
 
 /**
  * Makes the cards of the last whole days while this processor leads: after each midnight in UTC, and again if late usage or other
@@ -32,20 +33,20 @@ export function startAdvice(options: {
   const { config, store, logger, now, rulesHash, isLeading, isBehind } = options;
   const ledger = ledgerOf(config);
   const { advice } = config;
-  let madeAt = -Infinity;
+  let againAt = -Infinity;
   let madeUntil = 0;
 
   async function look(): Promise<void> {
     const window = lastDays(advice.days, now() - SETTLE_MILLIS);
     if (!isLeading() || isBehind(window)) return;
-    if (madeUntil === window.until && now() < madeAt + AGAIN_MILLIS) return;
+    if (madeUntil === window.until && now() < againAt) return;
     const { usage, last } = await readBasis(store, window);
     const basis = `${usage} ${rulesHash} ${JSON.stringify(advice)}`;
-    [madeAt, madeUntil] = [now(), window.until];
     if (basis === last) return;
     const begun = performance.now();
     const made = await makeCards(store, ledger, { window, advice });
     const seconds = (performance.now() - begun) / 1000;
+    [againAt, madeUntil] = [now() + Math.min(AGAIN_FACTOR * seconds * 1000, MOST_AGAIN_MILLIS), window.until];
     await keepCards(store, made, { basis, madeAt: now(), seconds });
     logger.info({ cards: made.cards.length, workloads: made.workloads, seconds }, "the cards were made");
   }

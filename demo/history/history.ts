@@ -20,7 +20,7 @@ const BATCH_MESSAGES = 128;
 /** The time for which the sender blocks the process before the exporters get their turn. */
 const SLICE_MILLIS = 8;
 const HEARTBEAT_MILLIS = 10_000;
-const ROWS_PER_SECOND = 26_000;
+const ROWS_PER_SECOND = 60_000;
 const RETRY_MILLIS = 5_000;
 
 /** The sending of a fleet's past. */

@@ -3,7 +3,7 @@ import { COLLECT_MILLIS, type FleetNode } from "../fleet/node.ts";
 import type { Range } from "./ranges.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-const MOST_ROWS = 1_000_000;
+const MOST_ROWS = 400_000;
 /** Each divides an hour, so that the times of a coarser grid are also times of a finer one. */
 const INTERVALS: readonly number[] = [
   COLLECT_MILLIS,
@@ -16,7 +16,7 @@ export function mostRowsOf({ gpus, sharing }: FleetNode): number {
   return gpus.reduce((sum, { slots }) => sum + Math.max(1, slots.length) + extra, 0);
 }
 
-/** Returns the shortest interval at which the history of a fleet has at most a million rows; else the longest interval. */
+/** Returns the shortest interval at which the history of a fleet has at most 400,000 rows; else the longest interval. */
 export function thinnedInterval({ nodes }: Fleet, historyMillis: number): number {
   const rows = nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
   return INTERVALS.find((interval) => (historyMillis / interval) * rows <= MOST_ROWS) ?? HOUR_MILLIS;

@@ -50,6 +50,7 @@ export async function inStep<Item, Result>(
 /** A question or an insert that waits. Those with an equal `kind` are sent at once. */
 interface Waiting {
   readonly kind: unknown;
+  readonly of: Member;
   readonly asked: unknown;
   readonly answerAll: AnswerAll<never, unknown>;
   readonly resolve: (answer: never) => void;
@@ -65,25 +66,38 @@ interface Member {
 function createStep(store: StoreClient): { join(): Member } {
   /** The number of answers that each work waits for. */
   const open = new Map<Member, number>();
-  let waiting: Waiting[] = [];
+  /** The order in which the works came to each kind for the first time. */
+  const order = new Map<unknown, number>();
+  let waiting: readonly Waiting[] = [];
   let isLooking = false;
+  /** The number of kinds that have been sent and have no answer yet. */
+  let sent = 0;
 
   /** Sends what waits, if no work can go on without an answer. */
   function look(): void {
     isLooking = false;
-    if (waiting.length === 0 || [...open.values()].includes(0)) return;
-    const kinds = new Map<unknown, Waiting[]>();
-    for (const each of waiting) kinds.set(each.kind, [...(kinds.get(each.kind) ?? []), each]);
-    waiting = [];
+    if (sent > 0 || waiting.length === 0 || [...open.values()].includes(0)) return;
+    // The works that are behind go first, because all works come to the same questions, and those ahead can wait for them.
+    const orderOf = ({ kind }: Waiting): number => order.get(kind)!;
+    const first = Math.min(...waiting.map(orderOf));
+    const behind = new Set(waiting.filter((each) => orderOf(each) === first).map(({ of }) => of));
+    const kinds = new Map<unknown, Waiting[]>(waiting.filter(({ of }) => behind.has(of)).map(({ kind }) => [kind, []]));
+    const stays: Waiting[] = [];
+    for (const each of waiting) (kinds.get(each.kind) ?? stays).push(each);
+    waiting = stays;
     for (const same of kinds.values()) void answer(same);
   }
 
   async function answer(same: readonly Waiting[]): Promise<void> {
+    sent += 1;
     try {
       const answers = await same[0]!.answerAll(store, same.map(({ asked }) => asked) as never[]);
       for (const [index, { resolve }] of same.entries()) resolve(answers[index] as never);
     } catch (error) {
       for (const { reject } of same) reject(error);
+    } finally {
+      sent -= 1;
+      lookSoon();
     }
   }
 
@@ -102,17 +116,12 @@ function createStep(store: StoreClient): { join(): Member } {
         asked: Asked,
       ): Promise<Answer> => {
         open.set(member, open.get(member)! + 1);
+        if (!order.has(kind)) order.set(kind, order.size);
         lookSoon();
         try {
-          return await new Promise((resolve, reject) =>
-            waiting.push({
-              kind,
-              asked,
-              answerAll: answerAll as AnswerAll<unknown, unknown>,
-              resolve,
-              reject,
-            } as Waiting),
-          );
+          return await new Promise<Answer>((resolve, reject) => {
+            waiting = [...waiting, { kind, of: member, asked, answerAll, resolve, reject }];
+          });
         } finally {
           open.set(member, open.get(member)! - 1);
         }

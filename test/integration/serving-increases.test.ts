@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 import { readPages, readSeries } from "../../processors/ledger/serving/increases.ts";
@@ -185,5 +186,43 @@ describe("the increases of an engine's counters", () => {
   test("are none of a page that always failed", async () => {
     const target = await scraped([undefined, undefined]);
     expect(await page(target)).toMatchObject({ scrapes: 2, failures: 2, coveredMillis: 0, exporter: "" });
+  });
+
+  test("are the same, whatever the hours that are read together", async () => {
+    const hours = Array.from({ length: 8 }, (_, hour) => ({
+      cluster: "hours",
+      span: { from: START + hour * HOUR, until: START + (hour + 1) * HOUR },
+    }));
+    // Pages that are silent for longer than any interval, and come back with other series and with counters that go on or began again.
+    const random = fc.sample(
+      fc.array(
+        fc.record({ minute: fc.nat(8 * 60), tokens: fc.nat(50), tenant: fc.constantFrom("a", "b"), fails: fc.nat(5) }),
+        {
+          minLength: 4,
+          maxLength: 14,
+        },
+      ),
+      { seed: 7, numRuns: 20 },
+    );
+    for (const [index, scrapes] of random.entries()) {
+      const times = new Map(scrapes.map((scrape) => [START + scrape.minute * 60_000, scrape]));
+      await insertServing(
+        store,
+        "hours",
+        [...times].map(([at, { tokens, tenant, fails }]) => ({
+          at,
+          target: `http://hours-${index}`,
+          ...(fails === 0
+            ? { failure: "timeout" }
+            : { series: [{ tenant, values: { generation_tokens: tokens, running: tokens % 3 } }] }),
+        })),
+      );
+    }
+    for (const read of [readPages, readSeries]) {
+      const together = await read(store, hours);
+      const alone = await Promise.all(hours.map(async (hour) => (await read(store, [hour]))[0]));
+      expect(together.flat().length).toBeGreaterThan(50);
+      expect(together).toEqual(alone);
+    }
   });
 });

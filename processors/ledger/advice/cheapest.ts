@@ -49,7 +49,12 @@ function costOfShape(prices: NodePrices, cluster: string, shape: GpuShape, windo
   return costOf(prices, { cluster, node: "", model, machine }, nodeGpus - 1, window);
 }
 
-/** Returns the effective cost of a GPU at the beginning of the last hour of a window; undefined without a price. */
+/**
+ * Returns the effective cost of a GPU in the last hour of a window, for a machine that was there in all of it; undefined without a price.
+ */
 function costOf(prices: NodePrices, of: PricedMachine, slot: number, { until }: Window): Money | undefined {
-  return prices.pieces(of, until - HOUR_MILLIS, until)[0]?.price?.gpu(slot).effective;
+  const from = until - HOUR_MILLIS;
+  const { appearedAt, since } = of.machine;
+  const machine = { ...of.machine, appearedAt: Math.min(appearedAt, from), since: Math.min(since, from) };
+  return prices.pieces({ ...of, machine }, from, until)[0]?.price?.gpu(slot).effective;
 }

@@ -28,7 +28,7 @@ export const SCHEDULE_TIMING: ScheduleTiming = {
   refreshMillis: 60_000,
   refreshCostFactor: 400,
   longestRefreshMillis: 1_200_000,
-  quietMillis: 15_000,
+  quietMillis: 5_000,
   longestWaitMillis: 300_000,
   retryMillis: 60_000,
 };
@@ -61,8 +61,10 @@ export interface Schedule {
   readonly size: number;
   /** Returns the waiting windows whose hour has ended. */
   past(nowMillis: number): readonly WindowOfCluster[];
-  /** Marks a window as changed by new input. */
-  touch(window: WindowOfCluster, nowMillis: number): void;
+  /** Marks a window as changed by new input that came at a time. */
+  touch(window: WindowOfCluster, atMillis: number): void;
+  /** Adds a window without new input, unless it waits already. */
+  add(window: WindowOfCluster, nowMillis: number): void;
   /**
    * Returns the newest window that is due, and the other due windows of its cluster, newest first. The running hour comes alone, because it
    * is refreshed by its own cost, and so does a window that has failed, so that it cannot make others fail. The windows stay in the schedule
@@ -105,10 +107,13 @@ export function createSchedule(timing: ScheduleTiming): Schedule {
       return waiting.size;
     },
     past: (now) => [...waiting.values()].filter(({ windowStart }) => now >= windowStart + HOUR_MILLIS),
-    touch({ cluster, windowStart }, now) {
+    add(window, now) {
+      if (!waiting.has(keyOf(window))) this.touch(window, now);
+    },
+    touch({ cluster, windowStart }, at) {
       const key = keyOf({ cluster, windowStart });
-      const { dirtySince = now, notBefore = 0 } = waiting.get(key) ?? {};
-      waiting.set(key, { cluster, windowStart, dirtySince, touchedAt: now, notBefore });
+      const { dirtySince = at, touchedAt = at, notBefore = 0 } = waiting.get(key) ?? {};
+      waiting.set(key, { cluster, windowStart, dirtySince, touchedAt: Math.max(touchedAt, at), notBefore });
     },
     next(now) {
       const due = [...waiting].filter(([key, window]) => isDue(key, window, now)).map(([, window]) => window);

@@ -141,35 +141,78 @@ export function gpuOfNodeKey({ node, gpuKey }: GpuOfNode): string {
   return `${node.length} ${node} ${gpuKey}`;
 }
 
+/** A GPU of a cluster under an XID at a time. */
+interface AskedFault extends GpuOfNode {
+  readonly cluster: string;
+  readonly code: number;
+  readonly before: number;
+}
+
 /**
  * Returns since when a GPU has been under an XID, and whether the fault has ended although the XID is still shown: a pod that was bound
  * after the onset was active before the given time. Fails with a `StoreError`.
  */
-export async function readOnset(
+export function readOnset(
   store: StoreClient,
   cluster: string,
-  { node, gpuKey }: GpuOfNode,
-  { code, before }: { readonly code: number; readonly before: number },
-): Promise<{ readonly onset: number; readonly isOver: boolean }> {
-  const ofGpu = `cluster = {cluster:String} AND node = {node:String} AND gpu_key = {gpuKey:String}
-    AND scraped_at <= fromUnixTimestamp64Milli({before:Int64})`;
-  const parameters = { cluster, node, gpuKey, code, before };
-  const [first] = await store.query<{ onset: number }>(
-    `SELECT toFloat64(min(${AT})) AS onset FROM gpu_samples WHERE ${ofGpu} AND scraped_at > (
-       SELECT max(scraped_at) FROM gpu_samples WHERE ${ofGpu} AND ifNull(xid_code, 0) != {code:UInt32})`,
-    parameters,
+  gpu: GpuOfNode,
+  fault: Pick<AskedFault, "code" | "before">,
+): Promise<FaultOnset> {
+  return together(store, readOnsets, { cluster, ...gpu, ...fault });
+}
+
+interface FaultOnset {
+  readonly onset: number;
+  readonly isOver: boolean;
+}
+
+/** Repeats a sample for each fault of its GPU that it is not later than, with the column `fault`, which counts from 1. */
+const OF_FAULTS = `
+ARRAY JOIN arrayFilter(
+  (each, ofNode, ofKey, end) -> node = ofNode AND gpu_key = ofKey AND scraped_at <= fromUnixTimestamp64Milli(end),
+  arrayEnumerate({nodes:Array(String)}), {nodes:Array(String)}, {keys:Array(String)}, {befores:Array(Int64)}) AS fault
+WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)} AND gpu_key IN {keys:Array(String)}`;
+
+/** The first sample of each fault after the last one with another XID or with none. */
+const ONSETS = `
+SELECT fault, toFloat64(min(${AT})) AS onset FROM (SELECT fault, scraped_at FROM gpu_samples ${OF_FAULTS}) AS samples
+INNER JOIN (
+  SELECT fault, maxIf(scraped_at, ifNull(xid_code, 0) != {codes:Array(UInt32)}[fault]) AS other FROM gpu_samples ${OF_FAULTS} GROUP BY fault
+) AS others USING (fault)
+WHERE scraped_at > other
+GROUP BY fault`;
+
+/** The active samples after each onset of pods that were bound after it. */
+const ACTIVE = `
+WITH later AS (
+  SELECT arrayJoin(arrayFilter(
+      (each, ofNode, onset) -> node = ofNode AND ifNull(scheduled_at, created_at) > fromUnixTimestamp64Milli(onset),
+      arrayEnumerate({nodes:Array(String)}), {nodes:Array(String)}, {onsets:Array(Int64)})) AS fault, uid, namespace, pod
+  FROM workload_facts WHERE cluster = {cluster:String} AND node IN {nodes:Array(String)}
+)
+SELECT fault, count() AS active FROM (
+  SELECT fault, holder_uid, pod_uid, namespace, pod FROM gpu_samples ${OF_FAULTS}
+    AND scraped_at > fromUnixTimestamp64Milli({onsets:Array(Int64)}[fault]) AND activity_ppm > 0
+)
+WHERE (fault, holder_uid) IN (SELECT fault, uid FROM later) OR (fault, pod_uid) IN (SELECT fault, uid FROM later)
+  OR (pod_uid = '' AND (fault, namespace, pod) IN (SELECT fault, namespace, pod FROM later))
+GROUP BY fault`;
+
+async function readOnsets(store: StoreClient, faults: readonly AskedFault[]): Promise<readonly FaultOnset[]> {
+  const parameters = {
+    cluster: faults[0]!.cluster,
+    nodes: faults.map(({ node }) => node),
+    keys: faults.map(({ gpuKey }) => gpuKey),
+    codes: faults.map(({ code }) => code),
+    befores: faults.map(({ before }) => before),
+  };
+  const first = new Map(
+    (await store.query<{ fault: number; onset: number }>(ONSETS, parameters)).map(({ fault, onset }) => [fault, onset]),
   );
-  const onset = first?.onset ?? before;
-  const later = `FROM workload_facts WHERE cluster = {cluster:String} AND node = {node:String}
-    AND ifNull(scheduled_at, created_at) > fromUnixTimestamp64Milli({onset:Int64})`;
-  const [found] = await store.query<{ active: string }>(
-    `SELECT count() AS active FROM gpu_samples
-     WHERE ${ofGpu} AND scraped_at > fromUnixTimestamp64Milli({onset:Int64}) AND activity_ppm > 0 AND (
-       holder_uid IN (SELECT uid ${later}) OR pod_uid IN (SELECT uid ${later})
-       OR (pod_uid = '' AND (namespace, pod) IN (SELECT namespace, pod ${later})))`,
-    { ...parameters, onset },
-  );
-  return { onset, isOver: Number(found?.active ?? 0) > 0 };
+  const onsets = faults.map(({ before }, index) => first.get(index + 1) ?? before);
+  const active = await store.query<{ fault: number }>(ACTIVE, { ...parameters, onsets });
+  const over = new Set(active.map(({ fault }) => fault));
+  return onsets.map((onset, index) => ({ onset, isOver: over.has(index + 1) }));
 }
 
 /** Reads the GPUs of some nodes that appear in samples of a span. Fails with a `StoreError`. */

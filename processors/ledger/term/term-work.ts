@@ -93,6 +93,7 @@ export async function workTerm(
   const weights = createFrozenWeights(store);
   const again = ledger.recharge ?? createRecharge(store, ledger.rules);
   let lookAt = 0;
+  let lookWait = 0;
   let dropAt = 0;
   let latest = 0;
 
@@ -108,10 +109,13 @@ export async function workTerm(
     if (time() > now()) return;
     try {
       if (now() >= lookAt) {
-        lookAt = now() + timing.lookMillis;
         const version = await readBooksVersion(store);
         if (version.generation > generation) return;
+        const waited = schedule.past(now()).length;
         await look(version.text);
+        // Data of the past comes in bursts, so a look that has found some is followed by another one soon.
+        const isComing = lookWait === 0 || schedule.past(now()).length > waited;
+        lookWait = Math.min(timing.lookMillis, isComing ? LOOK_AGAIN_MILLIS : 2 * lookWait);
       }
       if (now() >= dropAt && !signal.aborted) {
         dropAt = now() + timing.dropMillis;
@@ -120,13 +124,14 @@ export async function workTerm(
     } catch (error) {
       events.onError(error);
     }
+    if (now() >= lookAt) lookAt = now() + lookWait;
     if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
     events.onWaiting([...new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart))]);
     const due = signal.aborted ? [] : schedule.next(now());
     if (due.length > 0) await compute(due);
     else if (stale.length > 0 && !signal.aborted)
       await inTurns(stale.splice(0, again.atOnce * HOURS_EACH), again.atOnce, recharge);
-    else await pause(Math.min(timing.lookMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
+    else await pause(Math.min(timing.quietMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
   }
 
   /** Returns the time, which never goes back within the current work. */
@@ -152,10 +157,11 @@ export async function workTerm(
     known = begun;
     const since = ledger.meteredSince(now());
     running = due.filter(isRunning);
-    for (const window of [...changed.splice(0), ...due]) {
-      const { cluster, windowStart } = window;
-      const isKnown = windowStart >= Math.max(since, begun.get(cluster) ?? Infinity);
-      if (isKnown && !isRunning(window)) schedule.touch(window, now());
+    const isDue = (window: WindowOfCluster): boolean =>
+      !isRunning(window) && window.windowStart >= Math.max(since, begun.get(window.cluster) ?? Infinity);
+    for (const window of due.filter(isDue)) schedule.add(window, now());
+    for (const window of changed.splice(0)) {
+      if (isDue(window)) schedule.touch(window, now());
       // The running hour is metered again in any case, and once more after its end.
       else facts.settle(window);
     }
@@ -174,7 +180,7 @@ export async function workTerm(
     const windows = await portionOf(store, due).catch(() => due.slice(0, 1));
     try {
       const { reopened } = await computeHours(store, windows, computeHour);
-      for (const window of reopened) schedule.touch(window, now());
+      for (const window of reopened) schedule.touch(window, now() - timing.quietMillis);
     } catch (error) {
       for (const window of windows) schedule.fail(window, now());
       if (!signal.aborted) events.onError(error);
@@ -218,7 +224,7 @@ export async function workTerm(
       try {
         if (signal.aborted) return;
         const { outcomes, reopened } = await computeHours(store, [window], (one, own) => makeLedger(own, one));
-        for (const other of reopened) schedule.touch(other, now());
+        for (const other of reopened) schedule.touch(other, now() - timing.quietMillis);
         const [outcome] = outcomes;
         if (outcome!.status === "rejected") throw outcome!.reason;
         rows += outcome!.value.usageRows;
@@ -271,6 +277,9 @@ export async function workTerm(
     }
   }
 }
+
+/** The wait after a look that has found hours of the past. Without any it doubles, up to the timing's. */
+const LOOK_AGAIN_MILLIS = 4_000;
 
 /** The longest time for which the read books are used. A store with several replicas may have shown its version before the rest. */
 const BOOKS_STAND_MILLIS = 300_000;

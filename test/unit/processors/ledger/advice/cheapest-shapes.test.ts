@@ -68,4 +68,10 @@ describe("the cheapest shapes", () => {
     expect(cheapest(shapes)).toEqual([L4, T4]);
     expect(cheapest(shapes, gpu("an unknown model"))).toEqual(shapes);
   });
+
+  it("are those of a GPU whose machine joined in the last hour", () => {
+    const { machine, ...of } = gpu();
+    const joined = WINDOW.until - 60_000;
+    expect(cheapest([L4], { ...of, machine: { ...machine, appearedAt: joined, since: joined } })).toEqual([L4]);
+  });
 });
