@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
 import { compareBills } from "../cli/advise/what-if.ts";
 import { readWhatIf } from "../runtime/config/what-if.ts";
+import { ledgerOf } from "../runtime/config/ledger.ts";
 import { parseConfig } from "../runtime/config/load.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { ROLLUP_COLUMNS } from "../runtime/store/schema/rollups.ts";
@@ -82,7 +83,7 @@ async function benchWhatIf(store: StoreClient): Promise<void> {
   for (let turn = 0; turn < 3; turn++) {
     const begun = performance.now();
     const of = { span, by: ["team"], format: "json", write: () => undefined } as const;
-    await compareBills(store, CONFIG, { path: "bench", whatIf: read.value }, of);
+    await compareBills({ store, config: CONFIG, ledger: ledgerOf(CONFIG) }, { path: "bench", whatIf: read.value }, of);
     runs.push((performance.now() - begun) / 1000);
   }
   report(`both bills of a month of ${DAYS} days`, runs, "s", { atMost: 60 });

@@ -31,7 +31,7 @@ async function work({ store, address, folder }: BenchFleet): Promise<void> {
     const { rows } = await readReport(
       store,
       { policy: "default", kind: "chargeback", span, by: ["team"], where: [] },
-      "USD",
+      { currency: "USD" },
     );
     runs.push((performance.now() - begun) / 1000);
     if (rows.length <= TEAMS) throw new Error("a team is missing");

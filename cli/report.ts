@@ -26,6 +26,7 @@ export function addReport(program: Command, context: CommandContext): void {
       ).choices([...new Set([...SUM_FORMATS, ...LINE_FORMATS, ...Object.keys(FOCUS_FORMATS)])]),
     )
     .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
+    .option("--list-prices", "with focus: write charges by public list prices too, which nobody has checked")
     .option("--link-to <server>", "with html and pdf: the server for links to explanations, https://gpu-ledger.example")
     .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")

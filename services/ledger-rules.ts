@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Policy } from "../domain/policy/policy.ts";
 import { ledgerRules, type LedgerRules } from "../processors/ledger/hours/rules.ts";
-import { ledgerOf } from "../runtime/config/ledger.ts";
+import { ledgerOf, writtenBook } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 
 /** The charging rules of a configuration, and the versions that charges record. */
@@ -17,7 +17,8 @@ export interface ConfiguredRules {
 export function rulesOfConfig(config: Config): ConfiguredRules {
   const { book, owners, policies, energy, serving, absentAfterMillis } = ledgerOf(config);
   const { currency, prices, rates, markup, commitments, fixed, pricesFile, ownersFile, register } = config;
-  const written = JSON.stringify([currency, prices, rates, markup, commitments, fixed, pricesFile]);
+  const ofBook = book.isList === true ? writtenBook(config) : pricesFile;
+  const written = JSON.stringify([currency, prices, rates, markup, commitments, fixed, ofBook]);
   const [billing, ...others] = policies;
   const kept = [billing, ...others.filter(({ keep }) => keep)] as const;
   const owned = JSON.stringify([ownersFile, register, config.owners, config.energy]);

@@ -32,6 +32,7 @@ import {
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "./role.ts";
 import { shownStatus } from "./shown-status.ts";
 import { makePrivateFolder, restrictFiles } from "../runtime/private-folder.ts";
+import { beginListPrices } from "./list-prices.ts";
 
 /** The state of all parts of `up`: the body of `/api/status`. */
 export interface SystemStatus {
@@ -163,7 +164,7 @@ export async function startSystem(options: {
     });
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
-    const scraped = isDemo ? onDemo(config) : config;
+    const scraped = await beginListPrices(isDemo ? onDemo(config) : config, store, Date.now());
     const { guard, addRoutes } = await openReports(scraped, {
       store,
       version,

@@ -75,7 +75,7 @@ export function startTrainingEvents(of: {
       const detail = api && (await readRunDetail(store, run.id, question));
       if (api === undefined || detail === undefined) return void done.set(name, run.ended);
       const type = detail.run.outcome === "failed" ? "Warning" : "Normal";
-      const message = eventText(detail, book.currency);
+      const message = eventText(detail, book.isList === true ? undefined : book.currency);
       await postEvent(api, { namespace, name, object, type, reason: "TrainingRunReport", message, at }, signal);
       done.set(name, run.ended);
       logger.info({ run: run.id }, "the report of a training run is an Event of its namespace");

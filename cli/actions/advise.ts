@@ -11,7 +11,7 @@ import { printOutcomes } from "../advise/outcomes.ts";
 import { compareBills, readWhatIfFile } from "../advise/what-if.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { openStore } from "../store.ts";
+import { openLedger, type OpenLedger } from "../store.ts";
 
 /** The options of `gpu-ledger advise`. */
 export interface AdviseOptions {
@@ -39,34 +39,34 @@ export async function runAdvise(
   if (options.whatIf !== undefined) {
     const { by } = orWrongUse("--by", readDimensions(options.by));
     const [span, file] = [spanOf(name ?? "lastmonth"), readWhatIfFile(options.whatIf)];
-    const compared = await withStore((store) => compareBills(store, config, file, { span, by, format, write }));
+    const compared = await withLedger((ledger) => compareBills(ledger, file, { span, by, format, write }));
     context.stdout.write(compared);
     return;
   }
   if (options.outcomes) {
     const { book, policies } = ledgerOf(config);
     const of = { policy: policies[0].name, now: Date.now(), teams: "all" } as const;
-    const outcomes = await withStore((store) => readCameTrue(store, of));
+    const outcomes = await withLedger(({ store }) => readCameTrue(store, of));
     const ofTeam = outcomes.filter((each) => team === undefined || each.card.subject.team === team);
     context.stdout.write(printOutcomes(ofTeam, { currency: book.currency, format }));
     return;
   }
   const window = name === undefined ? lastDays(config.advice.days, Date.now()) : spanOf(name);
   const days = wholeDays(window);
-  const [advice, marks] = await withStore(async (store) => [
-    await makeCards(store, ledgerOf(config), { window: days, advice: config.advice }),
+  const [advice, marks] = await withLedger(async ({ store, ledger }) => [
+    await makeCards(store, ledger, { window: days, advice: config.advice }),
     await readMarks(store),
   ]);
   const printed = printCards(advice, { team, kind, card, format, all, marks, now: Date.now() });
   if (printed === undefined) throw new CommandError(`--card ${card}: there is no such card in this time`, 2);
   context.stdout.write(printed);
 
-  async function withStore<Result>(work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<Result>) {
-    const store = await openStore(config);
+  async function withLedger<Result>(work: (open: OpenLedger) => Promise<Result>): Promise<Result> {
+    const open = await openLedger(config, context);
     try {
-      return await work(store);
+      return await work(open);
     } finally {
-      await store.close();
+      await open.store.close();
     }
   }
 }

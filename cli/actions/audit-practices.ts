@@ -6,10 +6,9 @@ import { findingJson } from "../../domain/practice/finding-json.ts";
 import { formatCsv, type CsvCell } from "../../reports/format/csv.ts";
 import type { PrintFormat } from "../../reports/format/names.ts";
 import { filteredFindings, readPracticeSpends, readPractices } from "../../reports/read/practices.ts";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
 import type { CommandContext } from "../context.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { readable, renderTable } from "../table.ts";
 
 /** The options of `gpu-ledger audit practices`. */
@@ -34,8 +33,7 @@ export async function runAuditPractices(
 ): Promise<void> {
   const { config } = loadLedgerConfig(path, context.env);
   const { practices } = config;
-  const ledger = ledgerOf(config);
-  const store = await openStore(config);
+  const { store, ledger } = await openLedger(config, context);
   try {
     const of = { ledger, practices, viewer: OPEN, now: Date.now() };
     const spends = await readPracticeSpends(store, ledger, OPEN, { now: of.now, days: practices.days });

@@ -6,7 +6,7 @@ import { printBills } from "../../scenarios/print.ts";
 import { periodOfArgument } from "../period.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { computeBills, createProgress } from "../on-demand-bill.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 
 /** The options of `gpu-ledger bill`. */
@@ -22,9 +22,8 @@ export async function runBill(name: string, options: BillOptions, context: Comma
   const period = periodOfArgument(name);
   const { by } = orWrongUse("--by", readDimensions(options.by));
   const { config } = loadLedgerConfig(options.config, context.env);
-  const ledger = ledgerOf(config);
-  const policies = policiesOf(ledger, options.policy);
-  const store = await openStore(config);
+  const policies = policiesOf(ledgerOf(config), options.policy);
+  const { store, ledger } = await openLedger(config, context);
   try {
     const rules = policies.map((policy) => ({ rules: ledger, policy }));
     const onProgress = createProgress((text) => context.stderr.write(text));

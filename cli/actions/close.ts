@@ -3,13 +3,12 @@ import type { InvoiceLine } from "../../domain/charge/invoice.ts";
 import { CloseError } from "../../processors/ledger/closing/close-error.ts";
 import { closePeriod, type CloseRequest } from "../../processors/ledger/closing/close.ts";
 import { readInvoice } from "../../runtime/config/invoice.ts";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { describeProblem } from "../../runtime/config/file-problem.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { closeText } from "../closing/report.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { periodOfArgument } from "../period.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { whoRuns } from "../who.ts";
 import { readable } from "../table.ts";
@@ -19,6 +18,7 @@ export interface CloseOptions {
   readonly config?: string;
   readonly dryRun?: true;
   readonly invoice?: string;
+  readonly listPrices?: true;
   readonly by?: string;
   readonly why?: string;
   readonly format: "text" | "json";
@@ -27,12 +27,14 @@ export interface CloseOptions {
 /** Closes a billing period, or prints what a close would freeze. Fails with a `CommandError` if the period cannot be closed. */
 export async function runClose(name: string, options: CloseOptions, context: CommandContext): Promise<void> {
   const request = await requestOf(name, options);
-  const { config } = loadLedgerConfig(options.config, context.env);
+  const { config: given } = loadLedgerConfig(options.config, context.env);
+  const { store, config, ledger } = await openLedger(given, context);
   const { rules, policies, priceBookHash } = rulesOfConfig(config);
-  const { closing } = ledgerOf(config);
+  const { closing } = ledger;
   const setting = { rules, policies, priceBookHash, closingDay: closing.day, accounts: closing.accounts };
-  const store = await openStore(config);
   try {
+    if (ledger.book.isList === true && options.listPrices !== true)
+      throw new CommandError(`${request.period.name} is not closed by list prices without --list-prices`);
     const { closed: _, ...report } = await closePeriod(store, request, setting, Date.now());
     context.stdout.write(
       `${options.format === "json" ? JSON.stringify(report, null, 2) : readable(closeText(report))}\n`,

@@ -8,7 +8,7 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { periodOfArgument } from "../period.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { readable } from "../table.ts";
 
@@ -32,13 +32,12 @@ export async function runExplain(
   context: CommandContext,
 ): Promise<void> {
   const { config } = loadLedgerConfig(options.config, context.env);
-  const ledger = ledgerOf(config);
-  const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
+  const [policy] = keptPolicies(ledgerOf(config), options.policy === undefined ? [] : [options.policy]);
   const question =
     line === undefined
       ? { policy, ...ofOptions(options) }
       : { policy, ...orWrongUse("line", readGpuAt(line)).line, where: whereOf(options) };
-  const store = await openStore(config);
+  const { store, ledger } = await openLedger(config, context);
   try {
     const explanation = await explain(store, question);
     const text =

@@ -3,7 +3,7 @@ import { readBookOf } from "../prices/book.ts";
 import { checkBookOf, renderCheck } from "../prices/check.ts";
 import { instantOption, nodesOf, type NodeOptions } from "../prices/nodes.ts";
 import { renderShown, showPrices } from "../prices/show.ts";
-import { listPricesText } from "../../snapshot/list-prices.ts";
+import { listPricesText } from "../../runtime/config/list-prices.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
 /** The options of `gpu-ledger prices check`. */

@@ -8,6 +8,7 @@ import { createPortAccess } from "../../services/port-access.ts";
 import { openPortTls } from "../../services/port-tls.ts";
 import { startProcessorRole } from "../../services/processor.ts";
 import { shownStatus } from "../../services/shown-status.ts";
+import { beginListPrices } from "../../services/list-prices.ts";
 
 const EXIT_MILLIS = 500;
 
@@ -18,24 +19,25 @@ export interface ProcessOptions {
 
 /** Runs a processor until a signal asks for the end, or until rows cannot be stored. */
 export async function runProcess(options: ProcessOptions, context: CommandContext): Promise<void> {
-  const { config } = loadConfig(options.config, context.env);
-  const address = outsideStore(config);
+  const { config: given } = loadConfig(options.config, context.env);
+  const address = outsideStore(given);
   if (address === undefined) {
     throw new CommandError(
       "store.kind is embedded: that store runs only inside `gpu-ledger up`. A separate processor needs store.kind: clickhouse",
       2,
     );
   }
-  const logger = createLogger(config.log.level, { part: "processor" });
+  const logger = createLogger(given.log.level, { part: "processor" });
   const lifecycle = createLifecycle(logger);
-  const tls = await openPortTls("processor", config.server);
-  await migrateStore(address, config, logger);
+  const tls = await openPortTls("processor", given.server);
+  await migrateStore(address, given, logger);
   let fail = (): void => {};
   const failed = new Promise<"failed">((resolve) => (fail = () => resolve("failed")));
   try {
-    const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
-    const store = connectStore(address, config);
+    const store = connectStore(address, given);
     lifecycle.add("tokens", { stop: () => store.close() });
+    const config = await beginListPrices(given, store, Date.now());
+    const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
     const guard = createPortAccess("processor", config.server, { store, logger });
     const status = async () => ({
       version: context.version,

@@ -21,7 +21,7 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { writeFocus } from "../report/focus.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { writeOut } from "../write-out.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 
@@ -33,6 +33,7 @@ export interface ReportOptions {
   readonly policy: readonly string[];
   readonly lines?: true;
   readonly check?: true;
+  readonly listPrices?: true;
   readonly format?: string;
   readonly out?: string;
   readonly linkTo?: string;
@@ -56,11 +57,10 @@ export async function runReport(name: string, options: ReportOptions, context: C
     );
   const focus = FOCUS_FORMATS[format];
   if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
-  const { config } = loadLedgerConfig(options.config, context.env);
-  const ledger = ledgerOf(config);
-  const [first, ...others] = keptPolicies(ledger, options.policy);
+  const { config: given } = loadLedgerConfig(options.config, context.env);
+  const [first, ...others] = keptPolicies(ledgerOf(given), options.policy);
   const question = { policy: first, kind: options.kind, span, by, where };
-  const store = await openStore(config);
+  const { store, config, ledger } = await openLedger(given, context);
   try {
     if (focus !== undefined) {
       if (others.length > 0) throw new CommandError(`--format ${format} exports only one policy`, 2);
@@ -74,7 +74,7 @@ export async function runReport(name: string, options: ReportOptions, context: C
       await writeOut(context, options.out, lineBytes(store, plan, format as LineFormat));
       return;
     }
-    const ask = (policy: string): Promise<Report> => readReport(store, { ...question, policy }, ledger.book.currency);
+    const ask = (policy: string): Promise<Report> => readReport(store, { ...question, policy }, ledger.book);
     const reports: [Report, ...Report[]] = [await ask(first)];
     for (const policy of others) reports.push(await ask(policy));
     const { version, env } = context;

@@ -20,7 +20,7 @@ import { createLogger } from "../../runtime/telemetry/log.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger runs`. */
@@ -40,10 +40,9 @@ export async function runRuns(run: string | undefined, options: RunsOptions, con
   const { span } = orWrongUse("--span", readSpan(options.span, Date.now()));
   const { config } = loadLedgerConfig(options.config, context.env);
   const { training } = config;
-  const ledger = ledgerOf(config);
-  const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
+  const [policy] = keptPolicies(ledgerOf(config), options.policy === undefined ? [] : [options.policy]);
+  const { store, ledger } = await openLedger(config, context);
   const { currency } = ledger.book;
-  const store = await openStore(config);
   const { metrics, stop } = openTrainingMetrics(training, createLogger("warn"));
   try {
     const asked: Asked = {

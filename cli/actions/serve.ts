@@ -11,6 +11,7 @@ import { startDeliveryWorker } from "../../services/delivery-worker.ts";
 import { startPracticeMetrics } from "../../services/practices.ts";
 import { openPortTls } from "../../services/port-tls.ts";
 import { openReports } from "../../services/reports.ts";
+import { withListPrices } from "../../services/list-prices.ts";
 
 /** The options of `gpu-ledger serve`. */
 export interface ServeOptions {
@@ -19,20 +20,21 @@ export interface ServeOptions {
 
 /** Serves the API and the pages until a signal asks for the end. */
 export async function runServe(options: ServeOptions, context: CommandContext): Promise<void> {
-  const { config } = loadConfig(options.config, context.env);
-  const address = outsideStore(config);
+  const { config: given } = loadConfig(options.config, context.env);
+  const address = outsideStore(given);
   if (address === undefined)
     throw new CommandError(
       "store.kind is embedded: `gpu-ledger up` serves that store. A separate server needs store.kind: clickhouse",
       2,
     );
-  const logger = createLogger(config.log.level, { part: "server" });
+  const logger = createLogger(given.log.level, { part: "server" });
   const lifecycle = createLifecycle(logger);
-  const tls = await openPortTls("server", config.server);
+  const tls = await openPortTls("server", given.server);
   try {
-    await migrateStore(address, config, logger);
-    const store = connectStore(address, config);
+    await migrateStore(address, given, logger);
+    const store = connectStore(address, given);
     lifecycle.add("reader", { stop: () => store.close() });
+    const config = await withListPrices(given, store);
     const registry = new Registry();
     registerProcessMetrics(registry);
     lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));

@@ -17,8 +17,8 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { writeFocusFile } from "../report/focus.ts";
-import { openStore } from "../store.ts";
+import { withOption, writeFocusFile } from "../report/focus.ts";
+import { openLedger } from "../store.ts";
 import { readable } from "../table.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -32,6 +32,7 @@ export interface ServingOptions {
   readonly format: string;
   readonly explain?: true;
   readonly check?: true;
+  readonly listPrices?: true;
   readonly out?: string;
   readonly config?: string;
 }
@@ -56,13 +57,12 @@ export async function runServing(name: string, options: ServingOptions, context:
   const focus = FOCUS_FORMATS[format];
   if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
   const { config } = loadLedgerConfig(options.config, context.env);
-  const ledger = ledgerOf(config);
-  const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
-  const rules = ledger.serving.rules.map(({ rule }) => rule);
+  const [policy] = keptPolicies(ledgerOf(config), options.policy === undefined ? [] : [options.policy]);
+  const rules = ledgerOf(config).serving.rules.map(({ rule }) => rule);
   const rule = options.rule ?? rules[0]!;
   if (!rules.includes(rule))
     throw new CommandError(`--rule ${rule}: must be a rule of serving.rules: ${rules.join(", ")}`, 2);
-  const store = await openStore(config);
+  const { store, ledger } = await openLedger(config, context);
   try {
     const question = { policy, rule, kind, span, where };
     if (options.explain === true) {
@@ -76,8 +76,9 @@ export async function runServing(name: string, options: ServingOptions, context:
     }
     if (focus !== undefined) {
       const setting = { ...config.focus, policy, currency: ledger.book.currency };
-      const way = { format: focus, isChecked: options.check === true };
-      await writeFocusFile(context, await exportServices(store, question, setting, way), options.out);
+      const way = { format: focus, isChecked: options.check === true, listPrices: options.listPrices === true };
+      const exported = exportServices(store, question, setting, way);
+      await writeFocusFile(context, await exported.catch(withOption), options.out);
       return;
     }
     const report = await readServing(store, { ...question, by }, ledger.book.currency);

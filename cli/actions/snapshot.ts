@@ -10,7 +10,7 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import { snapshotHtml } from "../../snapshot/html.tsx";
 import { snapshotJson } from "../../snapshot/json.ts";
-import { LIST_PRICES, listPrices } from "../../snapshot/list-prices.ts";
+import { LIST_PRICES, listPrices } from "../../runtime/config/list-prices.ts";
 import { seeCluster } from "../../snapshot/see-cluster.ts";
 import { seeFiles } from "../../snapshot/see-files.ts";
 import type { Seen } from "../../snapshot/seen.ts";
@@ -87,7 +87,8 @@ function pricesOf(
   { prices, config }: SnapshotOptions,
   env: NodeJS.ProcessEnv,
 ): { readonly book: PriceBook; readonly source: string } {
-  if (prices === undefined && config === undefined) return { book: listPrices(), source: LIST_PRICES };
+  if (prices === undefined && config === undefined)
+    return { book: listPrices(), source: `${LIST_PRICES}: use --prices FILE` };
   const read = readBookOf(prices, config, env);
   if ("book" in read) return { book: read.book, source: read.name };
   const problems = read.problems.map(

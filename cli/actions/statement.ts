@@ -5,7 +5,7 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { periodOfArgument } from "../period.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
-import { openStore } from "../store.ts";
+import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { readable } from "../table.ts";
 
@@ -25,9 +25,8 @@ export async function runStatement(
 ): Promise<void> {
   const period = name === undefined ? periodOf(Date.now()) : periodOfArgument(name);
   const { config } = loadLedgerConfig(options.config, context.env);
-  const ledger = ledgerOf(config);
-  const [policy] = keptPolicies(ledger, options.policy === undefined ? [] : [options.policy]);
-  const store = await openStore(config);
+  const [policy] = keptPolicies(ledgerOf(config), options.policy === undefined ? [] : [options.policy]);
+  const { store, ledger } = await openLedger(config, context);
   try {
     const where = team === undefined ? [] : [{ dimension: "team", values: [team] }];
     const month = await readStatements(store, { period, policy, where }, ledger.book.currency);

@@ -6,11 +6,11 @@ import { prepareChanges } from "../../processors/ledger/what-if/apply.ts";
 import { nodesToRemove } from "../../processors/ledger/what-if/fewer-nodes.ts";
 import { planPacking } from "../../processors/ledger/what-if/pack.ts";
 import type { Span } from "../../reports/question/span.ts";
-import { ledgerOf, writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
+import { writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
+import type { OpenLedger } from "../store.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { isNodeChange, readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
 import { describeProblem, type FileProblem } from "../../runtime/config/file-problem.ts";
-import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import { CommandError } from "../context.ts";
 import { computeBills, createProgress } from "../on-demand-bill.ts";
@@ -27,13 +27,11 @@ export interface WhatIfFile {
  * for a wrong file, and with a `StoreError`.
  */
 export async function compareBills(
-  store: StoreClient,
-  config: Config,
+  { store, config, ledger }: OpenLedger,
   { whatIf, path }: WhatIfFile,
   asked: Pick<ComparisonOptions, "by" | "format"> & { readonly span: Span; readonly write: (text: string) => void },
 ): Promise<string> {
   const { span, by, format, write } = asked;
-  const ledger = ledgerOf(config);
   const other = otherLedger(ledger, config, whatIf, path);
   const ofNodes = whatIf.changes.filter(isNodeChange);
   const removals = ofNodes.filter(({ what }) => what === "remove");

@@ -3,7 +3,9 @@ import { closesFrom, periodOf, periodsDue } from "../../domain/period.ts";
 import { standingBreaches } from "../../processors/ledger/charging/breaches.ts";
 import { readClosed } from "../../processors/ledger/closing/closed.ts";
 import { firstCharged } from "../../processors/ledger/closing/readiness.ts";
-import { ledgerOf } from "../../runtime/config/ledger.ts";
+import { hasBook, ledgerOf } from "../../runtime/config/ledger.ts";
+import { LIST_PRICED } from "../../runtime/config/list-prices.ts";
+import { withListPrices } from "../../services/list-prices.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
@@ -66,24 +68,32 @@ async function sums(store: StoreClient, now: number): Promise<Finding> {
 }
 
 async function prices(store: StoreClient, config: Config, now: number): Promise<Finding> {
-  const { book, policies } = ledgerOf(config);
+  const decided = await withListPrices(config, store);
+  const { book, policies } = ledgerOf(decided);
   const what = `prices of ${LATELY}`;
-  if (book.prices.length === 0)
-    return {
-      ok: false,
-      what,
-      answer: "the price book is empty, so nothing has a cost; `gpu-ledger prices list` prints public list prices",
-    };
+  if (book.prices.length === 0) {
+    const isWanted = decided.listPrices === true && !hasBook(config);
+    const why = isWanted
+      ? `the list prices are in another currency than ${book.currency}, and there are no rates`
+      : "the price book is empty";
+    const answer = `${why}, so nothing has a cost; \`gpu-ledger prices list\` prints public list prices`;
+    return { ok: false, what, answer };
+  }
   const since = now - DAYS * DAY_MILLIS;
   const rows = await store.query<{ model: string; instanceType: string; hours: string }>(UNPRICED, {
     policy: policies[0].name,
     since,
   });
-  if (rows.length === 0) return { ok: true, what, answer: "every GPU-hour has a price" };
+  const isList = book.isList === true;
+  if (rows.length === 0)
+    return isList
+      ? { ok: true, warns: true, what, answer: LIST_PRICED }
+      : { ok: true, what, answer: "every GPU-hour has a price" };
   const named = rows.map(({ model, instanceType, hours }) =>
     [`${formatAmount(amountOf(hours))} GPU-hours of`, model || "an unknown model", instanceType].join(" ").trimEnd(),
   );
-  return { ok: false, what, answer: `missing for ${named.join(", ")}; \`gpu-ledger prices check\` lists the nodes` };
+  const missing = `missing for ${named.join(", ")}; \`gpu-ledger prices check\` lists the nodes`;
+  return { ok: false, what, answer: isList ? `${missing}. ${LIST_PRICED}` : missing };
 }
 
 async function periods(

@@ -4,6 +4,7 @@ import type { FocusExport, FocusWay } from "../../reports/focus/file.ts";
 import { FocusCheckError } from "../../reports/focus/check/error.ts";
 import type { FocusSetting } from "../../reports/focus/columns.ts";
 import { unpricedSentence, type FocusManifest } from "../../reports/focus/manifest.ts";
+import { ListPricedError } from "../../reports/read/list-priced.ts";
 import type { ChargesQuestion } from "../../reports/question/question.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { CommandError, type CommandContext } from "../context.ts";
@@ -14,6 +15,7 @@ export interface FocusOptions {
   readonly format: FocusWay["format"];
   readonly out?: string;
   readonly check?: true;
+  readonly listPrices?: true;
 }
 
 /** Writes the charges of a question as FOCUS. Fails like {@link writeFocusFile}. */
@@ -22,10 +24,16 @@ export async function writeFocus(
   store: StoreClient,
   question: ChargesQuestion,
   setting: FocusSetting,
-  { format, out, check }: FocusOptions,
+  { format, out, check, listPrices }: FocusOptions,
 ): Promise<void> {
-  const way = { format, isChecked: check === true };
-  await writeFocusFile(context, await exportFocus(store, question, setting, way), out);
+  const way = { format, isChecked: check === true, listPrices: listPrices === true };
+  const exported = exportFocus(store, question, setting, way);
+  await writeFocusFile(context, await exported.catch(withOption), out);
+}
+
+/** Throws the refusal of list prices with the option that allows them. */
+export function withOption(error: unknown): never {
+  throw error instanceof ListPricedError ? new CommandError(`${error.message}; --list-prices writes them`) : error;
 }
 
 /**

@@ -129,6 +129,8 @@ export interface Markup {
 
 /** All prices, commitments, fixed costs, exchange rates and markups. */
 export interface PriceBook {
+  /** The public list prices: they apply because nobody has written a book. */
+  readonly isList?: true;
   /** ISO 4217: the currency of every bill. */
   readonly currency: string;
   readonly prices: readonly PriceEntry[];

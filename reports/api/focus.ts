@@ -8,6 +8,8 @@ import { exportFocus } from "../focus/export.ts";
 import type { FocusExport, FocusWay } from "../focus/file.ts";
 import { exportServices } from "../focus/services.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
+import { ListPricedError } from "../read/list-priced.ts";
+import { Problem } from "../server/problem.ts";
 import { questionText } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { readServingFilters } from "../serving/question.ts";
@@ -29,6 +31,10 @@ const file = {
     .enum(["true", "false"])
     .default("false")
     .describe("Check the file against the rules of FOCUS. If the check fails, the file ends without its last part."),
+  listPrices: z
+    .enum(["true", "false"])
+    .default("false")
+    .describe("true: the file may have charges by public list prices, which apply without a price book."),
 };
 const type = [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json];
 
@@ -87,14 +93,23 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
   });
 
   async function send(
-    { query: { format, check }, request, reply }: Asked,
+    { query: { format, check, listPrices }, request, reply }: Asked,
     { span }: { readonly span: Span },
     names: { readonly file: string; readonly subject: string },
     exported: (store: StoreClient, way: FocusWay) => Promise<FocusExport>,
   ): Promise<FastifyReply> {
     const store = context.answers.storeForFile(request, reply);
-    const way = { format: format === "parquet" ? format : "csv", isChecked: check === "true" } as const;
-    const { bytes, manifest } = await exported(store, way);
+    const way = {
+      format: format === "parquet" ? format : "csv",
+      isChecked: check === "true",
+      listPrices: listPrices === "true",
+    } as const;
+    const { bytes, manifest } = await exported(store, way).catch((error: unknown) => {
+      if (!(error instanceof ListPricedError)) throw error;
+      throw new Problem("wrong-parameter", `${error.message}; listPrices=true exports them`, [
+        { parameter: "listPrices", message: error.message },
+      ]);
+    });
     if (format === "manifest") {
       await readThrough(bytes);
       return reply.type(MEDIA_TYPES.json).send(JSON.stringify(manifest()));

@@ -27,7 +27,7 @@ export function readParts(
   return answers.part(
     asking,
     keyOf(question, bys),
-    (store) => readReports(store, question, bys, ledger.book.currency, { chooseTable: sums.at(asking.ledgerVersion) }),
+    (store) => readReports(store, question, bys, ledger.book, { chooseTable: sums.at(asking.ledgerVersion) }),
     (reports) => reports.reduce((count, { rows }) => count + rows.length, 0),
   );
 }

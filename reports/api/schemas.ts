@@ -64,6 +64,11 @@ export const chargesSchema = z
     by: z.array(z.string()),
     where: z.array(filterSchema),
     currency: z.string(),
+    prices: z
+      .enum(["book", "list"])
+      .describe(
+        "The prices of open charges: those of the price book, or public list prices, which apply without a book.",
+      ),
     total: z.object({ ...measures, ...trend }).describe("The sums of all rows of all pages."),
     rows: z.array(
       z.object({

@@ -20,6 +20,7 @@ import { sqlOf, type ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import type { LineFormat, SumFormat } from "../format/names.ts";
 import { SUM_WRITERS, type Making, type Parts } from "../report/formats.ts";
+import { refuseListPrices } from "../read/list-priced.ts";
 import { readReport } from "../report/read-report.ts";
 import { questionOf } from "./delivery.ts";
 import { readUnpriced } from "./ready.ts";
@@ -93,7 +94,7 @@ const FORMATS: Readonly<Record<DeliveredFormat, { ending: keyof typeof MEDIA_TYP
 
 /**
  * Makes the complete file of a delivery's period in a folder. Only a part of the file is in memory at a time. FOCUS is checked against its
- * rules. Fails with a `StoreError`, a `FocusCheckError`, a `LinesReplacedError`, a `TooManyGroupsError` or a `PdfError`, with an error of
+ * rules. Fails with a `StoreError`, a `ListPricedError`, a `FocusCheckError`, a `LinesReplacedError`, a `TooManyGroupsError` or a `PdfError`, with an error of
  * the file system, and if the signal is aborted.
  */
 export async function makeFile(
@@ -105,7 +106,8 @@ export async function makeFile(
   const { format } = delivery.report;
   const { ending, exporter } = FORMATS[format];
   const question = questionOf(delivery, span, context.ledger);
-  const { advice, where } = delivery.report;
+  const { advice, where, listPrices } = delivery.report;
+  if (!listPrices) await refuseListPrices(context.store, question);
   const adviceFor = advice ? { adviceFor: where["team"] ?? ("all" as const) } : {};
   const { parts, figures } = await exporter(context, { question, madeAt, ...adviceFor });
   const path = join(folder, "report");
@@ -136,7 +138,7 @@ export async function makeFile(
 
 function sums(format: SumFormat): Exporter {
   return async ({ store, ledger, version, env }, { question, ...of }) => {
-    const report = await readReport(store, question, ledger.book.currency);
+    const report = await readReport(store, question, ledger.book);
     const parts = await SUM_WRITERS[format]([report], { store, version, server: undefined, env, ...of });
     const { cost, gpuHours, unpricedGpuHours } = report.total;
     const unpriced = unpricedGpuHours === "0" ? [] : await readUnpriced(store, question);
@@ -147,7 +149,11 @@ function sums(format: SumFormat): Exporter {
 function focusOf(format: FocusWay["format"]): Exporter {
   return async ({ store, ledger, focus }, { question }) => {
     const setting = { ...focus, policy: question.policy, currency: ledger.book.currency };
-    const { bytes, manifest } = await exportFocus(store, question, setting, { format, isChecked: true });
+    const { bytes, manifest } = await exportFocus(store, question, setting, {
+      format,
+      isChecked: true,
+      listPrices: true,
+    });
     return {
       parts: bytes,
       figures() {

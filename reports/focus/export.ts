@@ -3,6 +3,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { fixLines } from "../lines/fixed.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readReport } from "../report/read-report.ts";
+import { refuseListPrices } from "../read/list-priced.ts";
 import type { Expected } from "./check/rule.ts";
 import { FOCUS_COLUMNS, type FocusSetting } from "./columns.ts";
 import { aboutOf, focusFile, type FocusExport, type FocusWay } from "./file.ts";
@@ -11,7 +12,7 @@ import { readOrigins } from "./read-origins.ts";
 
 /**
  * Exports the charges of a question as the Cost and Usage of FOCUS 1.3: a row for the equal lines of a UTC day, with split-cost columns.
- * Only one portion of the lines is in memory at a time. Fails with a `StoreError`.
+ * Only one portion of the lines is in memory at a time. Fails with a `StoreError`, and with a `ListPricedError` for charges by list prices.
  */
 export async function exportFocus(
   store: StoreClient,
@@ -19,6 +20,7 @@ export async function exportFocus(
   setting: FocusSetting,
   way: FocusWay,
 ): Promise<FocusExport> {
+  if (way.listPrices !== true) await refuseListPrices(store, question);
   const { plan, expected } = await planned(store, question, setting.currency, way.linesAtOnce);
   const source = {
     columns: FOCUS_COLUMNS,
@@ -41,7 +43,7 @@ async function planned(
 ): Promise<{ readonly plan: FocusPlan; readonly expected: Expected }> {
   for (let turn = 1; ; turn++) {
     const plan = await planFocus(store, question, linesAtOnce);
-    const { total } = await readReport(store, { ...question, by: ["billingPeriod"] }, currency);
+    const { total } = await readReport(store, { ...question, by: ["billingPeriod"] }, { currency });
     const { runs } = await fixLines(store, plan.fixed.question);
     if (turn < MOST_TURNS && runs.join() !== plan.fixed.runs.join()) continue;
     const sums = {

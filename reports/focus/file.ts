@@ -30,6 +30,8 @@ export interface FocusWay {
   readonly format: "csv" | "parquet";
   /** True if the export is checked: the bytes of CSV, or the cells of Parquet's columns. */
   readonly isChecked: boolean;
+  /** True if the file may have charges by public list prices. */
+  readonly listPrices?: boolean;
   /** The number of lines in one query; see `LINES_AT_ONCE`. */
   readonly linesAtOnce?: number;
 }

@@ -4,6 +4,7 @@ import type { Payer } from "../../domain/policy/policy.ts";
 import { SERVING_COUNTS, type ServingCounts } from "../../domain/serving/line.ts";
 import type { Phase } from "../../domain/serving/split-rule.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
+import { refuseListPrices } from "../read/list-priced.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupsOfLines, LinesReplacedError } from "../lines/fixed.ts";
 import { LINES_AT_ONCE } from "../lines/portions.ts";
@@ -38,6 +39,7 @@ export async function exportServices(
   setting: FocusSetting,
   way: FocusWay,
 ): Promise<FocusExport> {
+  if (way.listPrices !== true) await refuseListPrices(store, question);
   const fixed = await fixServices(store, question);
   const source = {
     columns: SERVICE_COLUMNS,

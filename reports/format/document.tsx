@@ -3,6 +3,7 @@ import { CARD_KINDS, confidenceOf } from "../../domain/advice/card.ts";
 import { perMonth } from "../../domain/advice/card-json.ts";
 import { counted } from "../../domain/counted.ts";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
+import { LIST_PRICED } from "../../runtime/config/list-prices.ts";
 import { formatAmount, type Money as Exact } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
 import { subjectText } from "../advice/text.ts";
@@ -62,12 +63,12 @@ function titleOf({ kind, span }: Report): string {
 }
 
 function Section({ report, byDay }: DocumentPart): VNode {
-  const { policy, span, total, currency, chargedUntil, where, rows } = report;
+  const { policy, span, total, currency, prices, chargedUntil, where, rows } = report;
   const question = { policy, kind: report.kind, span, where };
   const isPart = chargedUntil === null || chargedUntil < span.until;
   const conditions = where.map(({ dimension, values }) => `${titleOfDimension(dimension)}: ${values.join(" or ")}`);
   return (
-    <section>
+    <section class={prices === "list" ? "list-prices" : undefined}>
       <h1>
         {titleOf(report)}: <Money amount={total.cost} currency={currency} /> {currency}
       </h1>
@@ -76,6 +77,7 @@ function Section({ report, byDay }: DocumentPart): VNode {
         {isPart ? (chargedUntil === null ? "; not charged yet" : `; charged until ${utc(chargedUntil)}`) : ""}.{" "}
         {conditions.length === 0 ? "" : `Only ${conditions.join("; ")}. `}
         Exactly <code>{total.cost}</code> {currency} for <code>{total.gpuHours}</code> GPU-hours.
+        {prices === "list" && ` ${LIST_PRICED}`}
       </p>
       <Figures report={report} question={question} />
       {rows.length === 0 ? (

@@ -32,8 +32,7 @@ export function addQuality(add: AddPage, { ledger, answers, now }: PageContext):
       answers.part(
         asking,
         "quality's day",
-        (store) =>
-          readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book.currency, { isCompared: false }),
+        (store) => readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book, { isCompared: false }),
         ({ rows }) => rows.length,
       );
     const [targets, byNode, { unobserved }, charged] = await Promise.all([

@@ -283,7 +283,7 @@ function UnitCost({ amount, currency }: { readonly amount: string | null; readon
   if (amount === null) return <span class="quiet">–</span>;
   const digits = (minorDigitsOf(currency) ?? 2) + 2;
   return (
-    <data value={amount} title={`${amount} ${currency}`}>
+    <data class="money" value={amount} title={`${amount} ${currency}`}>
       {grouped(Number(amount).toFixed(digits))}
     </data>
   );

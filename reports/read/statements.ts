@@ -38,7 +38,7 @@ export async function readStatements(
   const { period, policy, where } = of;
   const question = { policy, kind: "chargeback", span: period, by: ["team", "costCenter"], where } as const;
   const [{ total, rows }, closing] = await Promise.all([
-    readReport(store, question, currency, { isCompared: false, chooseTable }),
+    readReport(store, question, { currency }, { isCompared: false, chooseTable }),
     readClosing(store, period),
   ]);
   const isBilled = closing?.policy === policy;

@@ -40,6 +40,7 @@ export function flatRows(reports: readonly Report[]): readonly FlatRow[] {
       until: new Date(report.span.until).toISOString(),
       ...row.dimensions,
       currency: report.currency,
+      prices: report.prices,
       ...Object.fromEntries(NUMBERS.map((name) => [name, row[name]])),
       ...Object.fromEntries(CHARGE_STATES.map((state) => [stateColumn(state), row.states[state] ?? "0"])),
       lines: String(row.lines),
@@ -52,7 +53,7 @@ export const NUMBER_COLUMNS: ReadonlySet<string> = new Set([...NUMBERS, ...CHARG
 
 /** Returns the names of the columns of {@link flatRows}, in their order. */
 export function columnsOf([{ by }]: readonly [Report, ...Report[]]): readonly string[] {
-  return ["policy", "kind", "from", "until", ...by, "currency", ...NUMBER_COLUMNS];
+  return ["policy", "kind", "from", "until", ...by, "currency", "prices", ...NUMBER_COLUMNS];
 }
 
 /** Returns the rows of reports as CSV with a header line. Amounts are exact, and no line is a sum of others. */

@@ -8,7 +8,7 @@ import { readLargestCards } from "../read/advice.ts";
 import { reportsCsv, reportsNdjson } from "./flat.ts";
 import { reportJson } from "./json.ts";
 import { reportsParquet } from "./parquet.ts";
-import { readReport } from "./read-report.ts";
+import { readReport, type PricedBy } from "./read-report.ts";
 import type { Report } from "./report.ts";
 import { reportsText } from "./table.ts";
 
@@ -49,9 +49,10 @@ const CARDS_OF_DOCUMENT = 5;
 /** Returns reports as a document, with the days of each report if its rows have no time. */
 async function htmlOf(reports: Reports, { store, version, madeAt, server, adviceFor }: Making): Promise<string> {
   const part = async (report: Report): Promise<DocumentPart> => {
-    const { currency, policy, kind, span, where } = report;
+    const { currency, prices, policy, kind, span, where } = report;
+    const book: PricedBy = { currency, ...(prices === "list" ? { isList: true } : {}) };
     const question = { policy, kind, span, where, by: ["chargeDay"] };
-    return { report, byDay: hasTrend(report) ? await readReport(store, question, currency) : undefined };
+    return { report, byDay: hasTrend(report) ? await readReport(store, question, book) : undefined };
   };
   const [first, ...others] = reports;
   const parts: [DocumentPart, ...DocumentPart[]] = [await part(first)];

@@ -1,4 +1,5 @@
 import { groupedBy } from "../../domain/grouped.ts";
+import type { PriceBook } from "../../domain/price/book.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { beginsWithTime, hasTrend, type ChargesQuestion, type ReportQuestion } from "../question/question.ts";
 import { fromLines, type ChooseTable } from "../sums/tables.ts";
@@ -16,14 +17,17 @@ export interface ReadingOptions {
   readonly chooseTable?: ChooseTable;
 }
 
+/** The book that prices the open charges of a report. */
+export type PricedBy = Pick<PriceBook, "currency" | "isList">;
+
 /** Reads one report like {@link readReports}, for one list of dimensions. Fails with the same errors. */
 export async function readReport(
   store: StoreClient,
   { by, ...question }: ReportQuestion,
-  currency: string,
+  book: PricedBy,
   options: ReadingOptions = {},
 ): Promise<Report> {
-  const [report] = await readReports(store, question, [by], currency, options);
+  const [report] = await readReports(store, question, [by], book, options);
   return report!;
 }
 
@@ -35,7 +39,7 @@ export async function readReports(
   store: StoreClient,
   question: ChargesQuestion,
   bys: readonly (readonly string[])[],
-  currency: string,
+  book: PricedBy,
   { isCompared = true, chooseTable = fromLines }: ReadingOptions = {},
 ): Promise<readonly Report[]> {
   const { kind, span } = question;
@@ -60,13 +64,13 @@ export async function readReports(
   return bys.map((by, index) => {
     const sums = before[comparable.indexOf(by)];
     const past = comparedWith === undefined || sums === undefined ? undefined : { span: comparedWith, sums };
-    return reportOf({ ...question, by }, currency, chargedUntil, groups[index]!, past);
+    return reportOf({ ...question, by }, book, chargedUntil, groups[index]!, past);
   });
 }
 
 function reportOf(
   question: ReportQuestion,
-  currency: string,
+  { currency, isList }: PricedBy,
   chargedUntil: number | null,
   sums: readonly GroupSums[],
   past: { readonly span: Span; readonly sums: readonly GroupSums[] } | undefined,
@@ -90,6 +94,7 @@ function reportOf(
     by,
     where,
     currency,
+    prices: isList === true ? "list" : "book",
     comparedWith: past?.span ?? null,
     total: withTrend(sums, past?.sums ?? [], question, past !== undefined),
     rows: unordered

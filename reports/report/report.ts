@@ -60,6 +60,8 @@ export interface Report {
   /** The conditions on lines; empty for all lines. */
   readonly where: readonly Filter[];
   readonly currency: string;
+  /** The prices of open charges: those of a price book, or public list prices, which apply without a book. */
+  readonly prices: "book" | "list";
   /** The time before the span, with the length of the charged part; null if rows have times, or if charges begin after that time. */
   readonly comparedWith: Span | null;
   readonly total: Omit<ReportRow, "dimensions">;

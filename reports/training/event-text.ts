@@ -5,18 +5,24 @@ import { roundedMoney, roundedTo } from "../format/rounded.ts";
 import type { RunDetail } from "./read-detail.ts";
 import { progressRatio } from "./words.ts";
 
-/** Returns the report of a run that has ended in some sentences: its cost, its progress, what went wrong, one suggestion. */
-export function eventText({ run, metricsFailure, suggestion }: RunDetail, currency: string): string {
+/**
+ * Returns the report of a run that has ended in some sentences: its cost, its progress, what went wrong, one suggestion. Without a currency, it
+ * has GPU-hours in the place of money.
+ */
+export function eventText({ run, metricsFailure, suggestion }: RunDetail, currency: string | undefined): string {
   const { outcome, total, phases, stops } = run;
-  const money = (amount: Money): string => `${roundedMoney(formatAmount(amount), currency)} ${currency}`;
   const hours = (amount: GpuHours): string => roundedTo(formatAmount(amount), 2);
+  const costOf = ({ effective, gpuHours }: { readonly effective: Money; readonly gpuHours: GpuHours }): string =>
+    currency === undefined
+      ? `${hours(gpuHours)} GPU-hours`
+      : `${roundedMoney(formatAmount(effective), currency)} ${currency}`;
   const ratio = progressRatio(run);
   const wrong = (["waiting", "recovering", "lost", "lost-estimated"] as const).flatMap((phase) => {
     const amounts = phases.get(phase);
-    return amounts === undefined ? [] : [`${PHASE_TITLES[phase]}: ${money(amounts.effective)}`];
+    return amounts === undefined ? [] : [`${PHASE_TITLES[phase]}: ${costOf(amounts)}`];
   });
   return [
-    `Training run ${outcome}: ${money(total.effective)} for ${hours(total.gpuHours)} GPU-hours.`,
+    `Training run ${outcome}: ${currency === undefined ? "" : `${costOf(total)} for `}${hours(total.gpuHours)} GPU-hours.`,
     ...(total.unpricedGpuHours === 0n ? [] : [`${hours(total.unpricedGpuHours)} GPU-hours have no price.`]),
     ...(ratio === null ? [] : [`Progress: ${percent(ratio)} of the cost.`]),
     `Stops: ${stops.length}.`,

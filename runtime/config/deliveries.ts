@@ -107,6 +107,9 @@ const delivery = (sources: ConfigSources) =>
             .optional()
             .describe("A policy with kept charges. Default: the billing policy."),
           format: oneOf(...DELIVERED_FORMATS).default("csv"),
+          listPrices: flag
+            .default(false)
+            .describe("Deliver charges by public list prices too, which apply without a price book."),
           advice: flag
             .default(false)
             .describe("Adds the largest savings of the newest advice to html and pdf. See docs/advice.md."),

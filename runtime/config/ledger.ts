@@ -8,6 +8,7 @@ import { readBook } from "../../domain/price/read.ts";
 import type { ServingRules } from "../../domain/serving/rules.ts";
 import { between } from "./between.ts";
 import { checkEnergy, energy, factorsOf } from "./energy.ts";
+import { listBook } from "./list-prices.ts";
 import { ownerLists, ownerRuleOrFile } from "./owners.ts";
 import { ownersFile } from "./owners-file.ts";
 import { checkPolicies, policiesOf, policy, type ConfiguredPolicy } from "./policies.ts";
@@ -36,6 +37,11 @@ export const ledgerKeys = (sources: ConfigSources) => ({
   currency: currency.optional().describe(`The currency of all bills. Default: ${DEFAULT_CURRENCY}.`),
   ...bookKeys,
   pricesFile: priceFile(sources).optional().describe("A separate file with the price book, instead of the keys above."),
+  listPrices: flag
+    .optional()
+    .describe(
+      "Use public list prices while there is no price book. Default: true for a ledger that began without a book, false for an older one.",
+    ),
   owners: ownerLists(ownerRuleOrFile).describe("The rules for the owner of a workload. See docs/owners.md."),
   ownersFile: ownersFile(sources).optional().describe("The CSV file of finance. It comes before all other sources."),
   register: register.optional(),
@@ -80,6 +86,7 @@ type WrittenLedger = OwnerConfig &
   Omit<WrittenBook, "currency"> & {
     readonly currency?: string | undefined;
     readonly pricesFile?: WrittenBook | undefined;
+    readonly listPrices?: boolean | undefined;
     readonly policies: readonly z.output<typeof policy>[];
     readonly energy?: z.output<typeof energy> | undefined;
     readonly serving: z.output<typeof serving>;
@@ -120,7 +127,7 @@ export const LEDGER_CHECKS: readonly z.core.$ZodCheck<WrittenLedger>[] = [
 function checkPrices(config: WrittenLedger, context: z.RefinementCtx): void {
   const complain = (path: PropertyKey[], message: string): void => context.addIssue({ code: "custom", path, message });
   if (config.pricesFile === undefined) {
-    checkBook(writtenBook(config), context);
+    checkBook(bookIn({ ...config, currency: config.currency ?? DEFAULT_CURRENCY }), context);
     return;
   }
   for (const key of BOOK_KEYS)
@@ -185,7 +192,7 @@ export function ledgerOf(config: WrittenLedger): Ledger {
   const longest = (config.store.rawDays - 1) * DAY_MILLIS;
   const latenessMillis = lateness ?? Math.min(DEFAULT_LATENESS_MILLIS, longest);
   return {
-    book: read.book,
+    book: isListPriced(config) ? { ...read.book, isList: true } : read.book,
     owners: owners.rules,
     policies: policiesOf(config.policies),
     energy: config.energy === undefined ? undefined : factorsOf(config.energy),
@@ -195,7 +202,23 @@ export function ledgerOf(config: WrittenLedger): Ledger {
   };
 }
 
-/** Returns the price book of a configuration as it was written, here or in its own file. */
-export function writtenBook({ pricesFile, currency: given = DEFAULT_CURRENCY, ...config }: WrittenLedger): WrittenBook {
-  return pricesFile ?? bookIn({ ...config, currency: given });
+/** Returns the price book of a configuration as it was written, here or in its own file, or the list prices in its place. */
+export function writtenBook(config: WrittenLedger): WrittenBook {
+  const { pricesFile, currency: given = DEFAULT_CURRENCY } = config;
+  return isListPriced(config)
+    ? listBook({ currency: given, rates: config.rates })
+    : (pricesFile ?? bookIn({ ...config, currency: given }));
+}
+
+/** Returns whether a configuration has anything of a price book but rates of exchange. */
+export function hasBook({ pricesFile, prices, markup, commitments, fixed }: WrittenLedger): boolean {
+  return [pricesFile, prices, markup, commitments, fixed].some((part) => part !== undefined);
+}
+
+/**
+ * Returns whether the list prices apply: where the configuration asks for them, has no book, and has rates if its currency is another one.
+ */
+function isListPriced(config: WrittenLedger): boolean {
+  if (config.listPrices !== true || hasBook(config)) return false;
+  return "book" in readBook(listBook({ currency: config.currency ?? DEFAULT_CURRENCY, rates: config.rates }));
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { PriceBook } from "../../domain/price/book.ts";
+import { LIST_PRICE } from "../../domain/price/list-price.ts";
+import { pathOf } from "../../domain/price/problem.ts";
 import { readBook } from "../../domain/price/read.ts";
 import { addFileIssues, fileOf } from "./side-file.ts";
 import { list, type ConfigSources } from "./words.ts";
@@ -37,6 +39,13 @@ export function bookIn({ currency, prices, rates, markup, commitments, fixed }: 
 /** Returns the book. If it has problems, adds all of them to the issues and returns undefined. */
 export function checkBook(raw: unknown, context: z.RefinementCtx): PriceBook | undefined {
   const read = readBook(raw);
+  const reserved = "book" in read ? read.book.prices.find(({ name }) => name.startsWith(LIST_PRICE)) : undefined;
+  if (reserved !== undefined)
+    context.addIssue({
+      code: "custom",
+      path: [...pathOf(reserved.key), "name"],
+      message: `a name that does not begin with "${LIST_PRICE}", which marks the public list prices`,
+    });
   if ("book" in read) return read.book;
   for (const { path, allowed } of read.problems)
     context.addIssue({ code: "custom", path: [...path], message: allowed });

@@ -233,7 +233,11 @@ describe("the saving of a card", () => {
     if ("problems" in read) throw new Error(JSON.stringify(read.problems));
     const span = { name: "the week", ...WINDOW };
     const of = { span, by: ["team"], format: "json", write: () => undefined } as const;
-    const text = await compareBills(store, CONFIG, { path: "the test", whatIf: read.value }, of);
+    const text = await compareBills(
+      { store, config: CONFIG, ledger: ledgerOf(CONFIG) },
+      { path: "the test", whatIf: read.value },
+      of,
+    );
     const { was, otherwise } = JSON.parse(text) as Record<"was" | "otherwise", { readonly total: string }>;
     const together = sum(set.map(({ saving }) => saving.organization));
     const less = difference(amountOf<"currency">(was.total), amountOf<"currency">(otherwise.total));

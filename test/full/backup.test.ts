@@ -164,7 +164,11 @@ describe("a backup", () => {
     ];
     const asked = { policy: "default", where: [] };
     const report = (kind: "showback" | "chargeback", span: typeof march) =>
-      readReport(store, { ...asked, kind, span, by: ["team", "workload", "state", "billingPeriod"] }, "USD");
+      readReport(
+        store,
+        { ...asked, kind, span, by: ["team", "workload", "state", "billingPeriod"] },
+        { currency: "USD" },
+      );
     const digests = await Promise.all(
       [
         "charges_published",

@@ -63,15 +63,20 @@ async function ask(more: Partial<ReportQuestion> = {}): Promise<Asked> {
   const from: string[] = [];
   let parts = 0;
   const choose = sums.at(String(ledgerVersion));
-  const { total } = await readReport(store, { ...QUESTION, ...more }, "USD", {
-    isCompared: false,
-    chooseTable: async (...asked) => {
-      const table = await choose(...asked);
-      from.push(table.name);
-      parts += ((table.parameters["parts"] ?? []) as readonly string[]).length;
-      return table;
+  const { total } = await readReport(
+    store,
+    { ...QUESTION, ...more },
+    { currency: "USD" },
+    {
+      isCompared: false,
+      chooseTable: async (...asked) => {
+        const table = await choose(...asked);
+        from.push(table.name);
+        parts += ((table.parameters["parts"] ?? []) as readonly string[]).length;
+        return table;
+      },
     },
-  });
+  );
   return { cost: total.cost, from, parts };
 }
 

@@ -175,7 +175,7 @@ describe("gpu-ledger up", () => {
       expect(hours["Pod"] ?? 0).toBeLessThan(0.02 * sum(hours));
       const page = await (await fetch(`${address}/?span=2d`)).text();
       expect(page).toContain("Demo:");
-      expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data value="\d/);
+      expect(page).toMatch(/<h1><a href="\/explain\?span=[^"]*policy=showback"><data class="money" value="\d/);
       expect((await up.end("SIGTERM")).code).toBe(0);
     },
   );

@@ -99,7 +99,7 @@ describe("the API", () => {
     const { rows, total, next } = read(chargesSchema, await get(`charges?${MARCH}&by=team,state`));
     const span = { name: "2026-03", from: Date.UTC(2026, 2), until: Date.UTC(2026, 3) };
     const question = { policy: "default", kind: "showback", span, by: ["team", "state"], where: [] } as const;
-    const report = await readReport(store, question, "USD");
+    const report = await readReport(store, question, { currency: "USD" });
     expect(rows.map((row) => ({ ...row, explain: undefined }))).toEqual(report.rows);
     expect({ cost: total.cost, next }).toEqual({ cost: "18", next: null });
     for (const { explain, cost, gpuHours } of rows)
@@ -208,7 +208,7 @@ describe("the API", () => {
     expect(manifest.rows).toBe(rows.length);
     const html = await get(`charges?${MARCH}&format=html`);
     expect(html.headers["content-security-policy"]).toContain("style-src 'unsafe-inline'");
-    expect(html.body).toContain('<data value="18" title="18 USD">18.00</data>');
+    expect(html.body).toContain('<data class="money" value="18" title="18 USD">18.00</data>');
   });
 
   it.skipIf(!hasChromium)("prints a document with the machine's Chromium", async () => {

@@ -59,7 +59,7 @@ describe("dashboards of played fleets have the values of reports", () => {
 
   it.each(["GPU cost: Teams by state", "GPU teams and namespaces: Teams"])("%s", async (name) => {
     const question = { policy: "default", kind: "showback", span: MARCH, by: ["team"], where: [] } as const;
-    const { rows, total } = await readReport(store, question, "USD");
+    const { rows, total } = await readReport(store, question, { currency: "USD" });
     const shown = await ask(name, "default");
     expect(Object.fromEntries(shown.map(({ team, cost }) => [team, amount(cost)]))).toEqual(
       Object.fromEntries(rows.map(({ dimensions, cost }) => [dimensions["team"], cost])),
@@ -72,7 +72,7 @@ describe("dashboards of played fleets have the values of reports", () => {
     expect(policies.map(({ policy }) => policy)).toEqual(expect.arrayContaining(["by-compute", "default"]));
     for (const { policy, cost } of policies) {
       const question = { policy: String(policy), kind: "showback", span: MARCH, by: [], where: [] } as const;
-      expect(amount(cost)).toBe((await readReport(store, question, "USD")).total.cost);
+      expect(amount(cost)).toBe((await readReport(store, question, { currency: "USD" })).total.cost);
     }
   });
 

@@ -71,7 +71,7 @@ describe("deliveries", () => {
       readFileSync(join(world.folder, "to-folder-2026-03.csv.manifest.json"), "utf8"),
     ) as DeliveryManifest;
     const question = { policy: "default", kind: "chargeback", span: spanOf("2026-03"), where: [] } as const;
-    const { total } = await readReport(store, { ...question, by: [] }, "USD");
+    const { total } = await readReport(store, { ...question, by: [] }, { currency: "USD" });
     const rows = parse<Record<string, string>>(csv, { columns: true, record_delimiter: "\r\n" });
     expect(formatAmount(sum(rows.map(({ cost }) => amountOf(cost!))))).toBe(total.cost);
     expect(total.cost).toBe("7.407407346");

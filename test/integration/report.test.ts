@@ -47,7 +47,7 @@ describe("a report", () => {
     readReport(
       store,
       { policy: "default", kind: "showback", span: spanOf("2026-03"), by: ["team"], where: [], ...question },
-      "USD",
+      { currency: "USD" },
     );
 
   /** Books charges of one hour, as the ledger publishes them. */
@@ -232,7 +232,7 @@ describe("a report", () => {
       total: { cost: "0", coverage: null },
     });
     expect(reportsText([report])).toContain("no charges");
-    expect(reportsCsv([report])).toMatch(/^policy,kind,from,until,team,currency,gpuHours,/);
+    expect(reportsCsv([report])).toMatch(/^policy,kind,from,until,team,currency,prices,gpuHours,/);
   });
 
   describe("the command report", () => {
@@ -266,7 +266,7 @@ describe("a report", () => {
       });
       const json = JSON.parse((await run("2026-03-02", ...gap, "--format", "json")).stdout) as { reports: Report[] };
       expect(json.reports[0]).toMatchObject({ currency: "USD", total: { cost: "7.2" }, rows: [{ cost: "7.2" }] });
-      expect((await run("2026-03-02", ...gap, "--format", "csv")).stdout).toContain(",vision,USD,1,1,0.3875,");
+      expect((await run("2026-03-02", ...gap, "--format", "csv")).stdout).toContain(",vision,USD,book,1,1,0.3875,");
       const [line] = (await run("2026-03-02", ...gap, "--format", "ndjson")).stdout.split("\n");
       expect(JSON.parse(line!)).toMatchObject({ team: "vision", cost: "7.2", idleCost: "2.79" });
     });
@@ -307,7 +307,7 @@ describe("a report", () => {
       expect(html.replaceAll(/ (?:xmlns|aria-\w+)="[^"]*"/g, "")).not.toMatch(/<script|<link|<a |https?:|url\(/);
       const body = /<tbody>(.*)<\/tbody>/s.exec(html)![1]!;
       const costs = [...body.matchAll(/<tr>.*?<\/tr>/gs)].map(
-        ([row]) => [...row.matchAll(/<data value="([^"]*)"/g)][1]![1]!,
+        ([row]) => [...row.matchAll(/<data(?: class="money")? value="([^"]*)"/g)][1]![1]!,
       );
       expect(costs).toEqual(rows.map(({ cost }) => cost));
       expect(formatAmount(sum(costs.map((cost) => amountOf<"currency">(cost))))).toBe(total.cost);

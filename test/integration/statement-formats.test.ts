@@ -92,7 +92,7 @@ describe("a month's statement, by the links of its page", () => {
       async costs() {
         const body = /<tbody>(.*?)<\/tbody>/s.exec(await get(linkOf("charges", "format=html")))![1]!;
         const rows = [...body.matchAll(/<tr>.*?<\/tr>/gs)];
-        return rows.map(([row]) => [...row.matchAll(/<data value="([^"]*)"/g)][1]![1]!);
+        return rows.map(([row]) => [...row.matchAll(/<data(?: class="money")? value="([^"]*)"/g)][1]![1]!);
       },
     },
     { format: "FOCUS", costs: async () => csvRows(await get(linkOf("focus"))).map((row) => row["EffectiveCost"]!) },

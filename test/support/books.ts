@@ -101,8 +101,8 @@ async function expectSumsOfLines(
     for (const { name: policy } of policies) {
       for (const kind of REPORT_KINDS) {
         const question = { policy, kind, span, where: [], by: ["team", "workload", "because", "billingPeriod"] };
-        const ofSums = await readReport(store, question, "USD", { chooseTable });
-        expect(ofSums).toEqual(await readReport(store, question, "USD"));
+        const ofSums = await readReport(store, question, { currency: "USD" }, { chooseTable });
+        expect(ofSums).toEqual(await readReport(store, question, { currency: "USD" }));
       }
     }
     await sums.made();

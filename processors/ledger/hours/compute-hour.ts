@@ -101,9 +101,19 @@ export async function chargeAgain(
   const run = chargeRunOf({ cluster, windowStart, ...made }, rules, { generation, now });
   const closing = closingOf(closed, windowStart);
   if (closing === undefined) return rechargedOf("charge", await chargeWindow(store, run, rules.charge));
+  // Nobody has written the list prices, so they do not correct what somebody has closed.
+  if (rules.charge.book.isList === true) return { ...NOTHING_CHARGED, kind: "correction", chargeRows: 0 };
   const into = { ...run, billingPeriod: closed.openSince };
   return rechargedOf("correction", await correctWindow(store, into, rules.charge, { closing, weights }));
 }
+
+const NOTHING_CHARGED: ChargeFindings = {
+  breaches: [],
+  refusedScopes: [],
+  refusedTeams: [],
+  unsplitServices: [],
+  unpricedGpuHours: 0,
+};
 
 function chargeRunOf(
   { cluster, windowStart, ...made }: StaleWindow,

@@ -16,6 +16,8 @@ export interface LedgerRules {
   readonly absentAfterMillis: number;
   /** True if the prices have costs that belong to no cluster. */
   readonly hasFleetCosts: boolean;
+  /** True if the prices are public list prices, because there is no price book. */
+  readonly isListPriced: boolean;
 }
 
 /** The default time without a sample after which a slot ends. */
@@ -35,6 +37,7 @@ export function ledgerRules(
     booksHash: sha256(books),
     absentAfterMillis,
     hasFleetCosts: hasFleetCosts(charge.book),
+    isListPriced: charge.book.isList === true,
   };
 }
 

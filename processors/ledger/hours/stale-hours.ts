@@ -11,14 +11,16 @@ export interface StaleWindow extends WindowOfCluster {
   readonly servingRun: string;
 }
 
+type StaleRules = Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts" | "isListPriced">;
+
 /**
  * Returns the hours of a span with stale charges, newest first. In open periods, charges are stale if usage or any rule changed. In closed
- * periods, if usage, prices or owners changed, because the policies of closed periods are frozen. Costs of no cluster ({@link FLEET})
+ * periods, if usage, prices or owners changed, because the policies of closed periods are frozen; never with list prices. Costs of no cluster ({@link FLEET})
  * depend on the usage of all clusters. Charges are stale as well if engines were metered again. Fails with a `StoreError`.
  */
 export async function staleCharges(
   store: StoreClient,
-  { hash, booksHash, hasFleetCosts: isOfFleet }: Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts">,
+  { hash, booksHash, hasFleetCosts: isOfFleet, isListPriced }: StaleRules,
   { from, until = Infinity, openSince }: { readonly from: number; readonly until?: number; readonly openSince: number },
 ): Promise<readonly StaleWindow[]> {
   const seconds = (millis: number): number => Math.min(Math.max(Math.floor(millis / 1000), 0), LATEST_SECONDS);
@@ -56,7 +58,7 @@ export async function staleCharges(
     {
       hash,
       books: booksHash,
-      from: seconds(from),
+      from: seconds(isListPriced ? Math.max(from, openSince) : from),
       until: seconds(until),
       open: seconds(openSince),
       fleet: isOfFleet,

@@ -19,7 +19,7 @@ export function grouped(decimal: string): string {
 export function Money({ amount, currency, isSigned = false, rounded }: MoneyProps): VNode {
   const shown = rounded ?? roundedTo(amount, minorDigitsOf(currency) ?? 2);
   return (
-    <data value={amount} title={`${amount} ${currency}`}>
+    <data class="money" value={amount} title={`${amount} ${currency}`}>
       {grouped(isSigned ? signed(shown) : shown)}
     </data>
   );

@@ -7,6 +7,8 @@ export interface Shell {
   readonly version: string;
   /** True if the fleet is the synthetic one. */
   readonly isDemo: boolean;
+  /** True if charges are by public list prices, because there is no price book. */
+  readonly isListPriced: boolean;
   /** Undefined if the viewer is unknown. */
   readonly viewer: Viewer | undefined;
   /** The path of the page. It is marked in the navigation. */
@@ -41,7 +43,7 @@ export function pageHtml(shell: Shell, title: string, content: VNode): string {
 }
 
 function Page({ shell, title, children }: PageProps): VNode {
-  const { version, isDemo, viewer, path, assets } = shell;
+  const { version, isDemo, isListPriced, viewer, path, assets } = shell;
   const pages = viewer === undefined ? [] : PAGES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
   return (
     <html lang="en">
@@ -80,9 +82,10 @@ function Page({ shell, title, children }: PageProps): VNode {
             )}
           </div>
         </header>
-        <main id="content">
+        <main id="content" class={isListPriced ? "list-prices" : undefined}>
           <template id="notice" />
           {isDemo && <DemoNotice />}
+          {isListPriced && viewer !== undefined && <ListPricesNotice />}
           {children}
         </main>
         <footer>
@@ -108,6 +111,18 @@ function DemoNotice(): VNode {
         under <code>kubernetes.clusters</code> or exporters under <code>collector.jobs</code> in{" "}
         <code>gpu-ledger.yaml</code>. Then start <code>gpu-ledger up</code> again. With Compose, start the profile{" "}
         <code>real</code>.
+      </p>
+    </aside>
+  );
+}
+
+function ListPricesNotice(): VNode {
+  return (
+    <aside class="notice">
+      <p>
+        <strong>List prices:</strong> every amount with ≈ is by public list prices, not by yours. To replace them, write{" "}
+        <code>gpu-ledger prices list &gt; prices.yaml</code>, change the file, and set{" "}
+        <code>pricesFile: prices.yaml</code> in <code>gpu-ledger.yaml</code>.
       </p>
     </aside>
   );

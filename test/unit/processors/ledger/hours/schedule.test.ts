@@ -54,12 +54,13 @@ describe("the schedule of windows", () => {
     expect(compute(schedule, NOON + 1_200_000)).toBe(0);
   });
 
-  it("computes a finished hour only after 15 s without messages", () => {
+  it("computes a finished hour only after 5 s without messages", () => {
     const schedule = createSchedule(SCHEDULE_TIMING);
     schedule.touch(hourBefore(3), NOON);
-    schedule.touch(hourBefore(3), NOON + 10_000);
-    expect(compute(schedule, NOON + 24_999)).toBeUndefined();
-    expect(compute(schedule, NOON + 25_000)).toBe(-3);
+    schedule.touch(hourBefore(3), NOON + 3_000);
+    schedule.touch(hourBefore(3), NOON + 1_000);
+    expect(compute(schedule, NOON + 7_999)).toBeUndefined();
+    expect(compute(schedule, NOON + 8_000)).toBe(-3);
     expect(schedule.size).toBe(0);
   });
 

@@ -1,15 +1,21 @@
 import { readFileSync } from "node:fs";
-import { amountOf, formatAmount, lastUnits } from "../domain/exact/units.ts";
-import type { PriceBook } from "../domain/price/book.ts";
-import { readBook } from "../domain/price/read.ts";
-import { readPriceFile } from "../runtime/config/price-book.ts";
+import { amountOf, formatAmount, lastUnits } from "../../domain/exact/units.ts";
+import type { PriceBook } from "../../domain/price/book.ts";
+import { derivedName } from "../../domain/price/entry-name.ts";
+import { LIST_PRICE } from "../../domain/price/list-price.ts";
+import { readBook } from "../../domain/price/read.ts";
+import { readPriceFile, type WrittenBook } from "./price-book.ts";
 
 /** The example of a price book: public list prices. */
-const EXAMPLE = new URL("../config/prices.example.yaml", import.meta.url);
+const EXAMPLE = new URL("../../config/prices.example.yaml", import.meta.url);
 
 /** The source of the list prices, for people. */
 export const LIST_PRICES =
-  "public list prices on demand of one region of each cloud, used for every region and way of paying. They are not yours: use --prices FILE";
+  "public list prices on demand of one region of each cloud, used for every region and way of paying. They are not yours";
+
+/** A sentence under every bill by the list prices, with the command that replaces them. */
+export const LIST_PRICED =
+  "The prices are public list prices, not yours. Replace them: `gpu-ledger prices list > prices.yaml`, change the file, and set `pricesFile: prices.yaml`.";
 
 const HEAD = [
   "# Public list prices on demand of one region of each cloud, used for every region and way of paying. They are not yours:",
@@ -40,26 +46,38 @@ const MACHINE_OF_MODEL: Readonly<Record<string, string>> = {
  * cloud and machines on demand; a first look at another region, or at spot nodes, needs some price.
  */
 export function listPrices(): PriceBook {
-  const read = readBook(written());
+  const read = readBook(listBook());
   if ("problems" in read) throw new TypeError("the example of a price book has entries of one instance type twice");
-  return read.book;
+  return { ...read.book, isList: true };
+}
+
+/** Returns the {@link listPrices} as they are written in a book of a currency. Their names have a mark, which every charge has. */
+export function listBook(of: Partial<Pick<WrittenBook, "currency" | "rates">> = {}): WrittenBook {
+  const { currency, prices } = written();
+  const marked = prices.map((entry) => ({
+    ...entry,
+    name: `${LIST_PRICE}${entry.name ?? derivedName({ nodeLabels: {}, ...entry.match }, Date.parse(entry.from))}`,
+    currency,
+  }));
+  return { currency: of.currency ?? currency, rates: of.rates, prices: marked };
 }
 
 /** Returns the {@link listPrices} as a price book in YAML. */
 export function listPricesText(): string {
   const { currency, prices } = written();
   const entries = prices.map((entry) => `  - ${JSON.stringify(entry)}`);
-  return [...HEAD, `currency: ${String(currency)}`, "prices:", ...entries, ""].join("\n");
+  return [...HEAD, `currency: ${currency}`, "prices:", ...entries, ""].join("\n");
 }
 
-function written() {
+/** The entries of machines, and after them those of models. */
+function written(): { readonly currency: string; readonly prices: readonly Written[] } {
   const read = readPriceFile(readFileSync(EXAMPLE, "utf8"));
   if ("problems" in read) throw new TypeError("the example of a price book is wrong");
   const machines = (read.value.prices ?? []).map((entry) => {
     const { match, ...rest } = entry as Machine;
     return { ...rest, match: { instanceType: match.instanceType } };
   });
-  const models = Object.entries(MACHINE_OF_MODEL).flatMap(([model, type]) =>
+  const models: readonly Written[] = Object.entries(MACHINE_OF_MODEL).flatMap(([model, type]) =>
     machines
       .filter(({ match }) => match.instanceType === type)
       .map(({ list, delivered, from, until }) => ({
@@ -71,7 +89,14 @@ function written() {
         list: formatAmount(lastUnits(amountOf<"currency">(list) / BigInt(delivered))),
       })),
   );
-  return { ...read.value, prices: [...machines, ...models] };
+  return { currency: read.value.currency, prices: [...machines, ...models] };
+}
+
+/** An entry as it is printed. */
+interface Written {
+  readonly name?: string;
+  readonly match: { readonly instanceType?: string; readonly model?: string };
+  readonly from: string;
 }
 
 /** An entry of the example. */
