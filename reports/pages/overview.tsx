@@ -12,6 +12,7 @@ import type { Report, ReportRow } from "../report/report.ts";
 import { explainAddress, teamAddress } from "./address.ts";
 import { DaysChart } from "./charts/states.tsx";
 import { Figures } from "./parts/figures.tsx";
+import { Guide } from "./parts/guide.tsx";
 import { Funnel } from "./parts/funnel.tsx";
 import { changeColumn, explained, Money, moneyColumn, TREND } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
@@ -20,6 +21,8 @@ import { chargeColumns } from "./parts/charge-columns.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
+import { seesAll } from "../access/viewer.ts";
+import { readBeginning, type Beginning } from "../read/beginning.ts";
 import { readLargestCards, type LargestCards } from "../read/advice.ts";
 import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -38,6 +41,10 @@ interface Overview {
   readonly hoursWaiting: readonly number[];
   /** Undefined without cards. */
   readonly advice: LargestCards | undefined;
+  /** The data before the first charge; undefined if there are charges, or if the viewer may not see all of it. */
+  readonly beginning: Beginning | undefined;
+  readonly isListPriced: boolean;
+  readonly now: number;
 }
 
 const MOST_CHANGES = 8;
@@ -59,12 +66,16 @@ export function addOverview(add: AddPage, context: PageContext): void {
       readLargestCards(asking.store, { teams: viewer.teams, now: context.now() }, { limit: 1 }),
     ]);
     const [byTeam, byDay] = [reports[0]!, reports[1]!];
+    const isNew = byTeam.rows.length === 0 && seesAll(viewer);
+    const beginning = isNew ? await readBeginning(asking.store, context.now()) : undefined;
     const policies = keptPolicies(ledger);
     const paging = pagingOf(url, "teams");
     const waiting = hoursIn(context.hoursWaiting(), question.span);
     const content = (
       <OverviewPage
-        {...{ question, byTeam, byDay, policies, span: span.span.name, paging, advice }}
+        {...{ question, byTeam, byDay, policies, span: span.span.name, paging, advice, beginning }}
+        isListPriced={ledger.book.isList === true}
+        now={context.now()}
         hoursWaiting={isBehind(waiting) ? waiting : []}
       />
     );
@@ -72,8 +83,18 @@ export function addOverview(add: AddPage, context: PageContext): void {
   });
 }
 
-function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWaiting, advice }: Overview): VNode {
+function OverviewPage(overview: Overview): VNode {
+  const { question, byTeam, byDay, policies, span, paging, hoursWaiting, advice, beginning, isListPriced, now } =
+    overview;
   const { total, rows, currency } = byTeam;
+  if (beginning !== undefined)
+    return (
+      <>
+        <h1>Nothing is charged yet</h1>
+        <p class="lead">The way to the first charges, as of {utc(now)}:</p>
+        <Guide beginning={beginning} isListPriced={isListPriced} now={now} />
+      </>
+    );
   const form = <SpanForm path="/" span={span} policies={policies} policy={question.policy} />;
   if (rows.length === 0)
     return (
@@ -83,10 +104,8 @@ function OverviewPage({ question, byTeam, byDay, policies, span, paging, hoursWa
         {form}
         <Empty>
           <p>
-            An hour is charged some minutes after its end, when its samples are stored. After the first start, the hours
-            of the days before are charged one after the other. This takes one or two minutes. Then load this page
-            again. <a href="/fleet">The fleet</a> shows the current samples. <a href="/periods">The periods</a> show the
-            months that have charges.
+            <a href="/periods">The periods</a> show the months that have charges, and <a href="/fleet">the fleet</a> the
+            current samples.
           </p>
         </Empty>
       </>
@@ -128,8 +147,8 @@ function Waiting({ hours }: { readonly hours: readonly number[] }): VNode | null
     <div class="notice">
       <p>
         <strong>{counted(hours.length, "hour")} of this time wait to be charged</strong>, from {utc(from)} to{" "}
-        {utc(until)}. Their samples are stored. The ledger meters and charges them one after the other (newest first),
-        and the figures grow until then.
+        {utc(until)}. Their samples are stored. The ledger meters and charges them, newest first, and the figures grow
+        until then.
       </p>
     </div>
   );

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { checkLedger } from "../../cli/check/ledger.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
@@ -177,4 +177,39 @@ describe("a ledger without a price book", () => {
     expect(await beginListPrices(loadConfig(asking, {}).config, older, NOW)).toMatchObject({ listPrices: true });
     await older.close();
   });
+});
+
+test("an empty ledger is a guide: what is seen, what is missing, and the next command", async () => {
+  const store = await createTestDatabase("guide");
+  const server = await createReportsServer(store, NOW, JSON.stringify({ listPrices: true }));
+  const guide = async (): Promise<string> => {
+    server.now += 10_000;
+    const { body } = await server.get("/");
+    return body.slice(body.indexOf("<h1>"), body.indexOf("<footer>"));
+  };
+  expect(await guide()).toMatch(
+    /Nothing is charged yet.*Nothing was scraped yet.*gpu-ledger inspect.*No cluster is watched.*Public list prices.*import prometheus/s,
+  );
+  const scrape = {
+    cluster: "default",
+    collector: "c",
+    epoch: 0,
+    sequence: 1,
+    interval_ms: 30_000,
+    scraped_at: new Date(NOW).toISOString(),
+  };
+  const failed = { ...scrape, target: "http://b:9400", failure: "timeout" };
+  await store.insertJson("scrapes", [{ ...scrape, node: "a", target: "http://a:9400", devices: 8 }, failed]);
+  expect(await guide()).toMatch(
+    /GPUs ✓.*8 GPUs and parts of GPUs of 1 target\. 1 target did not answer: http:\/\/b:9400: timeout.*gpu-ledger check/s,
+  );
+  await storeScenario(store, fleet);
+  expect(await guide()).toMatch(/Holders ✓.*2 nodes and 1 pod of watched clusters/s);
+  expect(await guide()).not.toContain("0.00");
+  const windows = [{ cluster: "default", windowStart: START }];
+  const listed = loadConfig(undefined, {}).config;
+  await settle(store, windows, rulesOfConfig({ ...listed, listPrices: true }).rules, { generation: 0, now: NOW });
+  expect(await guide()).toMatch(/USD.* in March 2026|No charges yet/s);
+  await server.close();
+  await store.close();
 });
