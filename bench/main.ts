@@ -46,7 +46,7 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },
   small: { what: "up on embedded parts in front of a cluster of 250, 500 and 1,000 GPUs", run: benchSmall },
-  start: { what: "from npm start to rows", run: benchStart },
+  start: { what: "the first start: pages, the charged past, the cards, memory", run: benchStart },
   fleet: { what: "100,000 GPUs every 30 s for five minutes", run: benchFleet },
 };
 

@@ -1,60 +1,105 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { SystemStatus } from "../services/system.ts";
-import { pause } from "./process.ts";
 import { report } from "./report.ts";
 
 const RUNS = 3;
-const LONGEST_SECONDS = 180;
+const LONGEST_SECONDS = 900;
+/** The time without a waiting hour after which the past is complete. Hours that another hour reopens wait again within it. */
+const QUIET_SECONDS = 5;
+const REST_MILLIS = 60_000;
 
-/** `npm start` on an empty data folder, build included: the time until live rows are stored, and until the week is stored. */
-export async function benchStart(): Promise<void> {
-  const live: number[] = [];
-  const complete: number[] = [];
-  for (let run = 0; run < RUNS; run++) {
-    const seconds = await startOnce();
-    live.push(seconds.live);
-    complete.push(seconds.complete);
-  }
-  report("npm start to the first live rows", live, "s", { atMost: 15 });
-  report("npm start to the history stored", complete, "s", { atMost: 60 });
+/** The seconds of a first start since its pages' program began, and the memory of all of its processes a minute later. */
+interface FirstStart {
+  readonly pages: number;
+  readonly charged: number;
+  readonly cards: number;
+  readonly megabytes: number;
 }
 
-async function startOnce(): Promise<{ readonly live: number; readonly complete: number }> {
+/** `gpu-ledger up` on an empty folder, with the demo: the time until its pages answer, its past is charged and its cards are made. */
+export async function benchStart(): Promise<void> {
+  const starts: FirstStart[] = [];
+  for (let run = 0; run < RUNS; run++) starts.push(await startOnce());
+  const of = (name: keyof FirstStart): readonly number[] => starts.map((start) => start[name]);
+  report("a first start to its pages", of("pages"), "s", { atMost: 6 });
+  report("a first start to eight charged days", of("charged"), "s", { atMost: 60 });
+  report("a first start to the cards", of("cards"), "s", { atMost: 60 });
+  report("memory of all processes a minute later (PSS)", of("megabytes"), "MB", { atMost: 900 });
+}
+
+async function startOnce(): Promise<FirstStart> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-start-"));
   const config = join(folder, "gpu-ledger.yaml");
   writeFileSync(config, JSON.stringify({ data: join(folder, "data"), server: { listen: "127.0.0.1:0" } }));
-  const started = performance.now();
-  const child = spawn("npm", ["start", "--", "--config", config], {
+  const begun = performance.now();
+  const seconds = (): number => (performance.now() - begun) / 1000;
+  const child = spawn(process.execPath, ["dist/cli/main.js", "up", "--log", "json", "--config", config], {
     stdio: ["ignore", "ignore", "pipe"],
-    detached: true,
   });
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
-  const seconds = (): number => (performance.now() - started) / 1000;
-  let live: number | undefined;
+  let pages: number | undefined;
+  let charged: number | undefined;
+  let cards: number | undefined;
   try {
     while (seconds() < LONGEST_SECONDS) {
-      await pause(100);
+      await pause(250);
       const address = /"address":"([^"]+)"/.exec(log)?.[1];
       if (address === undefined) continue;
-      const answer = await fetch(`${address}/api/status`).catch(() => undefined);
-      if (answer === undefined) continue;
-      const { processor, demo } = (await answer.json()) as SystemStatus;
-      // Only live scrapes have a freshness, so the first value shows that a live row is stored.
-      if (processor?.freshnessSeconds !== undefined) live ??= seconds();
-      const sent = demo !== undefined && demo.history.total > 0 && demo.history.sent === demo.history.total;
-      if (live !== undefined && sent && processor !== undefined && processor.lagMessages < 50) {
-        return { live, complete: seconds() };
-      }
+      const status = await answerOf<SystemStatus>(`${address}/api/status`);
+      if (status === undefined) continue;
+      pages ??= seconds();
+      if (!isCharged(status)) charged = undefined;
+      else charged ??= seconds();
+      if (charged === undefined || seconds() - charged < QUIET_SECONDS) continue;
+      const advice = await answerOf<{ readonly cards: readonly unknown[] }>(`${address}/api/v1/advice`);
+      if (advice === undefined || advice.cards.length === 0) continue;
+      cards ??= seconds();
+      await pause(REST_MILLIS);
+      return { pages, charged, cards, megabytes: memoryOf(child.pid!) };
     }
     throw new Error(`not complete within ${LONGEST_SECONDS} s:\n${log}`);
   } finally {
-    process.kill(-child.pid!, "SIGTERM");
+    child.kill("SIGINT");
     await new Promise((resolve) => child.once("exit", resolve));
-    await pause(3000);
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function answerOf<Answer>(url: string): Promise<Answer | undefined> {
+  const answer = await fetch(url).catch(() => undefined);
+  return answer?.ok === true ? ((await answer.json()) as Answer) : undefined;
+}
+
+function isCharged({ demo, processor }: SystemStatus): boolean {
+  const { sent, total } = demo?.history ?? { sent: 0, total: 0 };
+  return total > 0 && sent === total && processor?.hoursWaiting?.length === 0 && processor.lagMessages < 50;
+}
+
+/** Returns the proportional memory of a process and all of its descendants, in megabytes. */
+function memoryOf(root: number): number {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
+    const stat = readOf(`/proc/${name}/stat`);
+    if (stat !== undefined) parents.set(Number(name), Number(stat.split(") ")[1]!.split(" ")[1]));
+  }
+  const family = [root];
+  for (const member of family) for (const [child, parent] of parents) if (parent === member) family.push(child);
+  const kilobytes = family.map((member) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readOf(`/proc/${member}/smaps_rollup`) ?? "")?.[1] ?? 0),
+  );
+  return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
+/** Returns a file of /proc; undefined if its process has ended. */
+function readOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
   }
 }
