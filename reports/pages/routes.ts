@@ -16,6 +16,7 @@ import { addLogin, type LoginPage, type LoginParts } from "./login.tsx";
 import { addSubjects } from "./subject.tsx";
 import { addQueue } from "./queue.tsx";
 import { addServingPage } from "./serving.tsx";
+import { addServingExplain } from "./serving-explain.tsx";
 import { addStatement } from "./statement.tsx";
 import { addPolicies } from "./policies.tsx";
 import { addPractices } from "./practices.tsx";
@@ -57,6 +58,7 @@ const PAGES = [
   addQueue,
   addAdvice,
   addServingPage,
+  addServingExplain,
   addStatement,
   addExplain,
   addPolicies,

@@ -12,8 +12,10 @@ import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read
 import { address } from "./address.ts";
 import { PhasesChart } from "./charts/phases.tsx";
 import { Figure } from "./parts/figures.tsx";
-import { grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "./parts/money.tsx";
+import { explained, grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "./parts/money.tsx";
+import { Link } from "./parts/link.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
+import { explainServingAddress } from "./serving-explain.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table, type Column } from "./parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -63,6 +65,7 @@ export function addServingPage(add: AddPage, context: PageContext): void {
     const of = { span: span.span.name, policy: question.policy, model, tenant };
     const view = {
       of,
+      to: (more: readonly Filter[]) => explainServingAddress(question, more),
       byDay,
       parts,
       policies: keptPolicies(ledger),
@@ -85,13 +88,17 @@ interface ServingProps {
     readonly model: string | undefined;
     readonly tenant: string | undefined;
   };
+  /** Returns the address of the explanation of the figures with more conditions. */
+  readonly to: Explain;
   readonly byDay: ServingReport;
   readonly parts: readonly Part[];
   readonly policies: readonly string[];
   readonly rules: readonly string[];
 }
 
-function ServingPage({ of, byDay, parts, policies, rules }: ServingProps): VNode {
+type Explain = (more: readonly Filter[]) => string;
+
+function ServingPage({ of, to, byDay, parts, policies, rules }: ServingProps): VNode {
   const { span, policy, model, tenant } = of;
   const { total, currency, rule } = byDay;
   const keep = { ...(model !== undefined && { model }), ...(tenant !== undefined && { tenant }) };
@@ -126,10 +133,10 @@ function ServingPage({ of, byDay, parts, policies, rules }: ServingProps): VNode
         </Empty>
       ) : (
         <>
-          <ServingFigures total={total} currency={currency} />
+          <ServingFigures total={total} currency={currency} to={to([])} />
           <PhasesChart byDay={byDay} />
           {parts.map((part) => (
-            <PartTable part={part} of={of} />
+            <PartTable part={part} of={of} to={to} />
           ))}
         </>
       )}
@@ -137,12 +144,14 @@ function ServingPage({ of, byDay, parts, policies, rules }: ServingProps): VNode
   );
 }
 
-function ServingFigures({ total, currency }: { readonly total: ServingMeasures; readonly currency: string }): VNode {
+/** The sums of all services. Each of them links to the explanation of the whole. */
+function ServingFigures({ total, currency, to }: ServingFiguresProps): VNode {
   const { unitCosts, phases, cost, saved, cachedTokens, gatewayPrice, margin } = total;
   const { loaded, busy } = unitCosts.millionTokens;
   return (
     <dl class="figures">
       <Figure
+        to={to}
         title={`Cost in ${currency}`}
         beside={
           <>
@@ -153,6 +162,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <Money amount={cost} currency={currency} />
       </Figure>
       <Figure
+        to={to}
         title="Cost of a million tokens"
         beside={
           busy === null ? (
@@ -167,6 +177,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <UnitCost amount={loaded} currency={currency} />
       </Figure>
       <Figure
+        to={to}
         title="Prefill per million prompt tokens"
         beside={
           <>
@@ -177,6 +188,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <UnitCost amount={unitCosts.millionPromptTokens} currency={currency} />
       </Figure>
       <Figure
+        to={to}
         title="Decode per million generated tokens"
         beside={
           <>
@@ -187,6 +199,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <UnitCost amount={unitCosts.millionGeneratedTokens} currency={currency} />
       </Figure>
       <Figure
+        to={to}
         title="Idle: no request"
         beside={
           <>
@@ -197,6 +210,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <Money amount={phases.idle ?? "0"} currency={currency} />
       </Figure>
       <Figure
+        to={to}
         title="Unmeasured: no page"
         beside={
           <>
@@ -207,6 +221,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
         <Money amount={phases.unmeasured ?? "0"} currency={currency} />
       </Figure>
       <Figure
+        to={to}
         title="Saved by caches"
         beside={
           <>
@@ -218,6 +233,7 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
       </Figure>
       {gatewayPrice !== null && (
         <Figure
+          to={to}
           title="Price of the gateways"
           beside={
             <>
@@ -233,20 +249,40 @@ function ServingFigures({ total, currency }: { readonly total: ServingMeasures; 
   );
 }
 
-function PartTable({ part, of }: { readonly part: Part; readonly of: ServingProps["of"] }): VNode {
+interface ServingFiguresProps {
+  readonly total: ServingMeasures;
+  readonly currency: string;
+  readonly to: string;
+}
+
+function PartTable({ part, of, to }: { readonly part: Part } & Pick<ServingProps, "of" | "to">): VNode {
   const { table, report, paging } = part;
+  const ofRow = (row?: ServingRow): string =>
+    to(row === undefined ? [] : table.by.map((dimension) => ({ dimension, values: [row.dimensions[dimension]!] })));
   const { rows, currency } = report;
   const [first, ...others] = table.by;
   const unit = (head: string, amountOf: (row: ServingRow) => string | null): Column<ServingRow> => ({
     head,
     isNumber: true,
-    cell: (row) => <UnitCost amount={amountOf(row)} currency={currency} />,
+    cell: (row) => (
+      <Link to={ofRow(row)}>
+        <UnitCost amount={amountOf(row)} currency={currency} />
+      </Link>
+    ),
   });
   const tokens = (head: string, countOf: (row: ServingMeasures) => string): Column<ServingRow> => ({
     head,
     isNumber: true,
-    cell: (row) => <Count count={countOf(row)} />,
-    foot: <Count count={countOf(report.total)} />,
+    cell: (row) => (
+      <Link to={ofRow(row)}>
+        <Count count={countOf(row)} />
+      </Link>
+    ),
+    foot: (
+      <Link to={ofRow()}>
+        <Count count={countOf(report.total)} />
+      </Link>
+    ),
   });
   return (
     <Table
@@ -256,8 +292,20 @@ function PartTable({ part, of }: { readonly part: Part; readonly of: ServingProp
       columns={[
         { head: TITLES[first!] ?? first!, cell: (row) => nameOf(row, table, of), foot: "all" },
         ...others.map((name) => ({ head: TITLES[name] ?? name, cell: (row: ServingRow) => row.dimensions[name]! })),
-        { head: "cost", ...moneyColumn(rows, (row) => row.cost, currency) },
-        { head: "idle", ...moneyColumn(rows, (row) => row.phases.idle ?? "0", currency) },
+        {
+          head: "cost",
+          ...explained(
+            moneyColumn(rows, (row) => row.cost, currency),
+            ofRow,
+          ),
+        },
+        {
+          head: "idle",
+          ...explained(
+            moneyColumn(rows, (row) => row.phases.idle ?? "0", currency),
+            ofRow,
+          ),
+        },
         tokens("prompt tokens", (row) => row.computedTokens),
         tokens("cached", (row) => row.cachedTokens),
         tokens("generated", (row) => row.generatedTokens),

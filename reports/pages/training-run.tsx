@@ -3,15 +3,18 @@ import { z } from "zod";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount, type Money as Amount } from "../../domain/exact/units.ts";
 import type { Collective } from "../../domain/training/collectives.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import { PHASE_TITLES, type RunPhase } from "../../domain/training/phases.ts";
 import type { StopCost } from "../../domain/training/report.ts";
 import { policyOf } from "../api/context.ts";
 import { askRun, runIdQuery } from "../api/training.ts";
 import type { RunDetail } from "../training/read-detail.ts";
 import { durationText, lateText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
-import { address, teamAddress } from "./address.ts";
+import { spanText } from "../question/span.ts";
+import { address, explainAddress, teamAddress } from "./address.ts";
 import { Figure } from "./parts/figures.tsx";
-import { Hours, hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
+import { Link } from "./parts/link.tsx";
+import { explained, Hours, hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
 import { Table } from "./parts/table.tsx";
 import { utc } from "./parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
@@ -30,12 +33,23 @@ export function addTrainingRun(add: AddPage, context: PageContext): void {
     const policy = policyOf(ledger, named);
     const detail = await askRun(context, asking, { id, policy });
     const { namespace, name } = detail.run.run;
-    const view = { detail, policy, currency: ledger.book.currency };
+    const view = { detail, policy, currency: ledger.book.currency, to: chargesAddress(detail, policy, context.now()) };
     return { title: `Training run ${namespace}/${name}`, content: <RunPage {...view} /> };
   });
 }
 
-function RunPage({ detail, policy, currency }: RunProps): VNode {
+/** Returns the address of the explanation of a run's charges: those of its workload in the hours in which it ran. */
+function chargesAddress({ run }: RunDetail, policy: string, now: number): string {
+  const { cluster, namespace, name, begun, ended } = run.run;
+  const times = { from: hourOf(begun), until: hourOf(Math.min(ended, now) - 1) + HOUR_MILLIS };
+  const where = Object.entries({ cluster, namespace, workload: name }).map(([dimension, value]) => ({
+    dimension,
+    values: [value],
+  }));
+  return explainAddress({ policy, kind: "showback", span: { ...times, name: spanText(times) }, where });
+}
+
+function RunPage({ detail, policy, currency, to }: RunProps): VNode {
   const { run, metricsFailure, suggestion } = detail;
   const { cluster, namespace, kind, name, begun, ended, pods, id } = run.run;
   return (
@@ -51,12 +65,15 @@ function RunPage({ detail, policy, currency }: RunProps): VNode {
         , cluster {cluster}, with {pods.length} pod{pods.length === 1 ? "" : "s"}, from {utc(begun)} to{" "}
         {ended === Infinity ? "now" : utc(ended)}.
       </p>
-      <Summary {...{ detail, policy, currency }} />
+      <Summary {...{ detail, policy, currency, to }} />
       {suggestion !== undefined && (
         <div class="notice">
           <p>
             <strong>Suggestion:</strong> <bdi>{suggestion.text}</bdi>{" "}
-            <Money amount={formatAmount(suggestion.atStake.effective)} currency={currency} /> {currency} are at stake.
+            <Link to={to}>
+              <Money amount={formatAmount(suggestion.atStake.effective)} currency={currency} />
+            </Link>{" "}
+            {currency} are at stake.
           </p>
         </div>
       )}
@@ -66,10 +83,10 @@ function RunPage({ detail, policy, currency }: RunProps): VNode {
         </div>
       )}
       <h2>The bill</h2>
-      <Parts {...{ detail, policy, currency }} />
-      <Stops {...{ detail, policy, currency }} />
-      <Slow {...{ detail, policy, currency }} />
-      <Collectives {...{ detail, policy, currency }} />
+      <Parts {...{ detail, policy, currency, to }} />
+      <Stops {...{ detail, policy, currency, to }} />
+      <Slow {...{ detail, policy, currency, to }} />
+      <Collectives {...{ detail, policy, currency, to }} />
       <p class="links">
         <a href={address("/workload", { cluster, namespace, workload: name })}>The charges of this workload</a>
         <a href={address("/api/v1/training/run", { id, policy })}>This report as JSON</a>
@@ -83,6 +100,8 @@ interface RunProps {
   readonly detail: RunDetail;
   readonly policy: string;
   readonly currency: string;
+  /** The address of the explanation of the run's charges. */
+  readonly to: string;
 }
 
 const OUTCOMES: Readonly<Record<RunDetail["run"]["outcome"], string>> = {
@@ -95,12 +114,13 @@ const OUTCOMES: Readonly<Record<RunDetail["run"]["outcome"], string>> = {
 /** The phases that are the cost of stops. */
 const WRONG: readonly RunPhase[] = ["recovering", "lost", "lost-estimated", "unavailable"];
 
-function Summary({ detail: { run, efficiency }, currency }: RunProps): VNode {
+function Summary({ detail: { run, efficiency }, currency, to }: RunProps): VNode {
   const { total, phases, stops, queuedMillis } = run;
   const wrong = WRONG.reduce((sum, phase) => sum + (phases.get(phase)?.effective ?? 0n), 0n) as Amount;
   return (
     <dl class="figures">
       <Figure
+        to={to}
         title={`Cost in ${currency}`}
         beside={
           <>
@@ -113,22 +133,24 @@ function Summary({ detail: { run, efficiency }, currency }: RunProps): VNode {
       >
         <Money amount={formatAmount(total.effective)} currency={currency} />
       </Figure>
-      <Figure title="Progress" beside="of the cost">
+      <Figure to={to} title="Progress" beside="of the cost">
         <Ratio ratio={progressRatio(run)} />
       </Figure>
       <Figure
+        to={to}
         title={`What went wrong, ${currency}`}
         beside={stops.length === 0 ? "no stop" : `${stops.length} stop${stops.length === 1 ? "" : "s"}`}
       >
         <Money amount={formatAmount(wrong)} currency={currency} />
       </Figure>
       {queuedMillis > 0 && (
-        <Figure title="Waited without GPUs" beside="and without cost">
+        <Figure to={to} title="Waited without GPUs" beside="and without cost">
           {durationText(queuedMillis)}
         </Figure>
       )}
       {efficiency !== undefined && (
         <Figure
+          to={to}
           title={efficiency.basis === "tokens" ? "10¹⁸ useful operations cost" : "10¹⁸ operations cost at least"}
           beside={
             efficiency.ofPeak === undefined ? (
@@ -148,7 +170,7 @@ function Summary({ detail: { run, efficiency }, currency }: RunProps): VNode {
   );
 }
 
-function Parts({ detail: { run }, policy, currency }: RunProps): VNode {
+function Parts({ detail: { run }, policy, currency, to }: RunProps): VNode {
   const rows = [...run.phases];
   return (
     <Table
@@ -156,28 +178,47 @@ function Parts({ detail: { run }, policy, currency }: RunProps): VNode {
       rows={rows}
       columns={[
         { head: "part", cell: ([phase]) => PHASE_TITLES[phase], foot: "sum" },
-        { head: "GPU-hours", ...hoursColumn(rows, ([, { gpuHours }]) => formatAmount(gpuHours)) },
-        { head: "cost", ...moneyColumn(rows, ([, { effective }]) => formatAmount(effective), currency) },
+        {
+          head: "GPU-hours",
+          ...explained(
+            hoursColumn(rows, ([, { gpuHours }]) => formatAmount(gpuHours)),
+            () => to,
+          ),
+        },
+        {
+          head: "cost",
+          ...explained(
+            moneyColumn(rows, ([, { effective }]) => formatAmount(effective), currency),
+            () => to,
+          ),
+        },
         {
           head: "of the cost",
           isNumber: true,
-          cell: ([, amounts]) => <Ratio ratio={shareOf(amounts, run.total)} />,
+          cell: ([, amounts]) => (
+            <Link to={to}>
+              <Ratio ratio={shareOf(amounts, run.total)} />
+            </Link>
+          ),
         },
       ]}
     />
   );
 }
 
-function Stops({ detail: { run }, currency }: RunProps): VNode | null {
+function Stops({ detail: { run }, currency, to }: RunProps): VNode | null {
   const { stops } = run;
   if (stops.length === 0) return null;
   const cost = (head: string, ...phases: readonly RunPhase[]) => ({
     head,
-    ...moneyColumn(
-      stops,
-      (stop: StopCost) =>
-        formatAmount(phases.reduce((sum, phase) => sum + (stop.phases.get(phase)?.effective ?? 0n), 0n) as Amount),
-      currency,
+    ...explained(
+      moneyColumn(
+        stops,
+        (stop: StopCost) =>
+          formatAmount(phases.reduce((sum, phase) => sum + (stop.phases.get(phase)?.effective ?? 0n), 0n) as Amount),
+        currency,
+      ),
+      () => to,
     ),
   });
   return (
@@ -209,13 +250,16 @@ function Stops({ detail: { run }, currency }: RunProps): VNode | null {
   );
 }
 
-function Slow({ detail: { slow }, currency }: RunProps): VNode | null {
+function Slow({ detail: { slow }, currency, to }: RunProps): VNode | null {
   if (slow === undefined) return null;
   return (
     <>
       <h2>Stragglers</h2>
       <p>
-        In the last seven days the gang lost <Money amount={formatAmount(slow.cost.effective)} currency={currency} />{" "}
+        In the last seven days the gang lost{" "}
+        <Link to={to}>
+          <Money amount={formatAmount(slow.cost.effective)} currency={currency} />
+        </Link>{" "}
         {currency} of productive time by GPUs that are slower than its median.
       </p>
       <Table
@@ -225,7 +269,15 @@ function Slow({ detail: { slow }, currency }: RunProps): VNode | null {
           { head: "GPU", cell: ({ node, gpu }) => <bdi>{`GPU ${gpu} of ${node}`}</bdi> },
           { head: "pod", cell: ({ pod }) => <bdi>{pod}</bdi> },
           { head: "measure", cell: ({ measure }) => measure },
-          { head: "of the median", isNumber: true, cell: ({ ofMedian }) => <Ratio ratio={ofMedian.toFixed(6)} /> },
+          {
+            head: "of the median",
+            isNumber: true,
+            cell: ({ ofMedian }) => (
+              <Link to={to}>
+                <Ratio ratio={ofMedian.toFixed(6)} />
+              </Link>
+            ),
+          },
           { head: "slow hours", isNumber: true, cell: ({ slowHours, hours }) => `${slowHours} of ${hours}` },
         ]}
       />

@@ -11,7 +11,8 @@ import { INCIDENT_GROUPS, type NodeIncident } from "../training/read-incidents.t
 import type { ChargedRun } from "../training/read-reports.ts";
 import { durationText, PART_TITLES, progressRatio } from "../training/words.ts";
 import { address, teamAddress } from "./address.ts";
-import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
+import { Link } from "./parts/link.tsx";
+import { explained, hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
 import { pagingOf, type Paging } from "./parts/paging.tsx";
 import { SpanForm } from "./parts/span-form.tsx";
 import { Empty, Table } from "./parts/table.tsx";
@@ -51,9 +52,14 @@ interface ViewProps {
 }
 
 function RunsPage({ runs, team, currency, span, policy, policies, paging }: RunsProps): VNode {
+  const json = address("/api/v1/training/runs", { span, team, policy });
+  const to = (run?: ChargedRun): string => (run === undefined ? json : runAddress(run.run.id, policy));
   const cost = (head: string, ...phases: readonly RunPhase[]) => ({
     head,
-    ...moneyColumn(runs, (run) => phaseCost(run, phases), currency),
+    ...explained(
+      moneyColumn(runs, (run) => phaseCost(run, phases), currency),
+      to,
+    ),
   });
   return (
     <>
@@ -65,7 +71,7 @@ function RunsPage({ runs, team, currency, span, policy, policies, paging }: Runs
       <SpanForm path="/training" span={span} policies={policies} policy={policy} keep={team ? { team } : {}} />
       <p class="links">
         <a href={address("/training/incidents", { span, policy })}>What faults cost</a>
-        <a href={address("/api/v1/training/runs", { span, team, policy })}>These runs as JSON</a>
+        <a href={json}>These runs as JSON</a>
       </p>
       {runs.length === 0 ? (
         <Empty>
@@ -100,9 +106,29 @@ function RunsPage({ runs, team, currency, span, policy, policies, paging }: Runs
             },
             { head: "outcome", cell: ({ outcome }) => outcome },
             { head: "from", isWhole: true, cell: ({ run }) => utc(run.begun) },
-            { head: "GPU-hours", ...hoursColumn(runs, ({ total }) => formatAmount(total.gpuHours)) },
-            { head: "cost", ...moneyColumn(runs, ({ total }) => formatAmount(total.effective), currency) },
-            { head: "progress", isNumber: true, cell: (run) => <Ratio ratio={progressRatio(run)} /> },
+            {
+              head: "GPU-hours",
+              ...explained(
+                hoursColumn(runs, ({ total }) => formatAmount(total.gpuHours)),
+                to,
+              ),
+            },
+            {
+              head: "cost",
+              ...explained(
+                moneyColumn(runs, ({ total }) => formatAmount(total.effective), currency),
+                to,
+              ),
+            },
+            {
+              head: "progress",
+              isNumber: true,
+              cell: (run) => (
+                <Link to={to(run)}>
+                  <Ratio ratio={progressRatio(run)} />
+                </Link>
+              ),
+            },
             cost("recovering", "recovering"),
             cost("lost progress", "lost"),
             cost("estimated lost", "lost-estimated"),

@@ -41,6 +41,7 @@ const REPORTS = {
   "GET /advice/card": "viewer",
   "GET /advice/outcomes": "viewer",
   "GET /serving": "viewer",
+  "GET /serving/explain": "viewer",
   "GET /statement": "viewer",
   "GET /explain": "viewer",
   "GET /policies": "viewer",

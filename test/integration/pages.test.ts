@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { problemContent } from "../../reports/pages/parts/problem.tsx";
 import { Problem } from "../../reports/server/problem.ts";
+import { figuresOf } from "../support/figures.ts";
 import { NOON, OF_ALL, PAGES, createPagesDatabase, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { keepSampleAdvice } from "../support/sample-advice.ts";
@@ -54,16 +55,7 @@ describe("pages", () => {
 
   it.each(EXPLAINED)("links every figure of %s to its explanation", async (path) => {
     const { body } = await server.get(path);
-    const content = body.slice(body.indexOf("<main"), body.indexOf("</main>"));
-    const links = new Set<string>();
-    const alone: string[] = [];
-    let link: string | undefined;
-    for (const [tag, href, figure] of content.matchAll(/<a [^>]*href="([^"]*)"[^>]*>|<\/a>|<data [^>]*>([^<]*)/g)) {
-      if (href !== undefined) link = href.replaceAll("&amp;", "&");
-      else if (tag === "</a>") link = undefined;
-      else if (link === undefined) alone.push(figure ?? tag);
-      else links.add(link);
-    }
+    const { links, alone } = figuresOf(body);
     expect(alone).toEqual([]);
     expect(links.size).toBeGreaterThan(5);
     for (const each of links) {

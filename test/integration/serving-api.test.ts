@@ -17,6 +17,7 @@ import { rulesOf } from "../../scenarios/rules.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
+import { figuresOf } from "../support/figures.ts";
 import { createPut, messagesOf } from "../support/play.ts";
 import { createReportsServer, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { SERVED_FLEET, SERVED_PAGES, SERVED_START as START } from "../support/served-fleet.ts";
@@ -74,6 +75,23 @@ describe("the cost of serving", () => {
     await server.close();
     await store.close();
     await folder.dispose();
+  });
+
+  test("leads from every figure of its page to the reasons: pages of engines, and GPUs with their samples", async () => {
+    const { links, alone } = figuresOf((await server.get(`/serving?span=${SPAN}`)).body);
+    expect(alone).toEqual([]);
+    expect(links.size).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\/serving\/explain\?/);
+      const { statusCode, body } = await server.get(link);
+      expect({ link, statusCode }).toEqual({ link, statusCode: 200 });
+      expect(body).toContain("of inference in");
+    }
+    const { body } = await server.get(`/serving/explain?span=${SPAN}&where=workload%3Dllm`);
+    expect(body).toMatch(/Why <data class="money" value="7.2".*split by.*The cost by phase.*vllm.*NVIDIA-A100/s);
+    const [, line] = /href="(\/explain\?line=[^"]*)"/.exec(body)!;
+    expect((await server.get(line!.replaceAll("&amp;", "&"))).body).toContain("Measurements");
+    expect((await server.get(`/serving/explain?span=${SPAN}`, VISION)).body).toContain("No charges of services match");
   });
 
   async function read(query: string, as?: Viewer): Promise<z.output<typeof servingSchema>> {

@@ -6,6 +6,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createFilledDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
+import { figuresOf } from "../support/figures.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 import { playTrainingFleet, TRAINING_CONFIG } from "../support/training/fleet.ts";
 import { clock } from "../support/training/pods.ts";
@@ -51,6 +52,21 @@ describe("training runs and incidents", () => {
   const run = (id: string, as?: Viewer, more = "") =>
     ask(`run?id=${encodeURIComponent(id)}${more}`, runDetailSchema, as);
   const incidents = (query = DAY, as?: Viewer) => ask(`incidents?${query}`, incidentsSchema, as);
+
+  it("lead from every figure of their pages to what it is made of", async () => {
+    const [first] = (await runs()).runs;
+    for (const path of [`/training?${DAY}`, `/training/run?id=${encodeURIComponent(first!.id)}`]) {
+      const { links, alone } = figuresOf((await server.get(path)).body);
+      expect({ path, alone }).toEqual({ path, alone: [] });
+      expect(links.size).toBeGreaterThan(0);
+      for (const link of links) {
+        expect(link).toMatch(/^\/(training\/run|explain|api\/v1\/training\/runs)\?/);
+        const { statusCode, body } = await server.get(link);
+        expect({ link, statusCode }).toEqual({ link, statusCode: 200 });
+        expect(body).not.toContain("No charges match");
+      }
+    }
+  });
 
   it("are listed with the parts of their bills, highest cost first", async () => {
     const { currency, count, runs: found } = await runs();

@@ -32,18 +32,19 @@ export async function portionOf(
   store: StoreClient,
   windows: readonly WindowOfCluster[],
 ): Promise<readonly WindowOfCluster[]> {
-  if (windows.length < 2) return windows;
-  const { cluster } = windows[0]!;
-  const starts = windows.slice(0, MOST_HOURS).map(({ windowStart }) => windowStart);
-  const parameters = { cluster, from: Math.min(...starts), until: Math.max(...starts) + HOUR_MILLIS };
-  const [rows, [found]] = await Promise.all([
-    store.query<{ start: number; samples: string; engines: string }>(SIZES, parameters),
-    store.query<{ nodes: string }>(NODES, parameters),
-  ]);
+  const [first, second] = windows;
+  if (second === undefined) return windows;
+  const { cluster, windowStart } = first!;
+  const hour = { cluster, from: windowStart, until: windowStart + HOUR_MILLIS };
+  const [found] = await store.query<{ nodes: string }>(NODES, hour);
+  const most = Math.min(MOST_HOURS, Math.max(1, Math.floor(MOST_NODE_HOURS / Number(found!.nodes))));
+  if (most === 1) return [first!];
+  const starts = windows.slice(0, most).map((window) => window.windowStart);
+  const span = { cluster, from: Math.min(...starts), until: Math.max(...starts) + HOUR_MILLIS };
+  const rows = await store.query<{ start: number; samples: string; engines: string }>(SIZES, span);
   const sizes = new Map(rows.map(({ start, ...size }) => [start, size]));
-  const most = Math.max(1, Math.min(starts.length, Math.floor(MOST_NODE_HOURS / Number(found!.nodes))));
   let [hours, samples, engines] = [0, 0, 0];
-  for (const start of starts.slice(0, most)) {
+  for (const start of starts) {
     samples += Number(sizes.get(start)?.samples ?? 0);
     engines += Number(sizes.get(start)?.engines ?? 0);
     if (hours > 0 && (samples > MOST_SAMPLES || engines > MOST_ENGINE_SCRAPES)) break;

@@ -132,13 +132,15 @@ interface FiguresProps {
   readonly question: ChargesQuestion;
 }
 
-/** A figure with its title, and a text beside it. */
-export function Figure({ title, beside, children }: FigureProps): VNode {
+/** A figure with its title, and a text beside it, with an address that both lead to. */
+export function Figure({ title, beside, to, children }: FigureProps): VNode {
+  const linked = (content: ComponentChildren): ComponentChildren =>
+    to === undefined ? content : <Link to={to}>{content}</Link>;
   return (
     <div>
       <dt>{title}</dt>
-      <dd class="amount">{children}</dd>
-      <dd class="beside">{beside}</dd>
+      <dd class="amount">{linked(children)}</dd>
+      <dd class="beside">{linked(beside)}</dd>
     </div>
   );
 }
@@ -146,5 +148,6 @@ export function Figure({ title, beside, children }: FigureProps): VNode {
 interface FigureProps {
   readonly title: string;
   readonly beside: ComponentChildren;
+  readonly to?: string;
   readonly children: ComponentChildren;
 }
