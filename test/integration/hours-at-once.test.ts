@@ -16,6 +16,7 @@ import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/schema.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
+import { scenarioWith } from "../support/played.ts";
 import { randomScenario } from "../support/reference/random-scenario.ts";
 import { rounds } from "../support/rounds.ts";
 
@@ -88,6 +89,29 @@ describe("hours that are computed together", () => {
   test("have the rows that each has alone, in fleets of the scenarios", async () => {
     const each = Math.ceil(WRITTEN.length / rounds(WRITTEN.length, 12));
     for (const fleet of WRITTEN.filter((_, index) => index % each === 0)) await expectAlike(fleet);
+  });
+
+  test("have the rows that each has alone where a quota changes within an hour", async () => {
+    const quotaOf = (from: string, quota: number) => ({ from, labels: { team: "nlp" }, quota });
+    await expectAlike({
+      name: "quotas",
+      scenario: scenarioWith({
+        period: { start: "2026-03-01T00:00:00Z", end: "2026-03-01T03:00:00Z" },
+        nodes: [{ name: "n1", model: "NVIDIA-H100-80GB-HBM3", gpus: 8 }],
+        namespaces: {
+          vision: { labels: { team: "vision" }, quota: 2 },
+          nlp: [
+            { labels: { team: "nlp" }, quota: 2 },
+            quotaOf("2026-03-01T00:20:00Z", 6),
+            quotaOf("2026-03-01T01:40:00Z", 1),
+            quotaOf("2026-03-01T02:10:00Z", 4),
+          ],
+        },
+        pods: [{ name: "v-0", namespace: "vision", node: "n1", holds: { gpus: 1 }, devices: [0], activity: 1 }],
+        prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "2.00" }],
+        policies: [{ name: "quota", payers: { unallocated: "spread" }, spread: { over: "cluster", by: "quota" } }],
+      }),
+    });
   });
 
   test(`have the rows that each has alone, in random fleets (FLEETS_SEED=${SEED})`, async () => {
