@@ -39,6 +39,7 @@ const here = (): Record<string, object | string> => ({
   processor: { flushEvery: "300ms" },
   collector: { interval: "5s", timeout: "5s", jobs: [{ name: "exporters", kubernetes: { kubeconfig } }] },
   kubernetes: { clusters: [{ kubeconfig }] },
+  prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "2.00" }],
 });
 
 /** Runs the single container of a workload's first pod, or of another, with its own command, configuration and environment. */

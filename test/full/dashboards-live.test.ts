@@ -51,6 +51,9 @@ const AT_TIMES: Readonly<Record<string, string>> = {
   "GPU queue: Requested GPUs over time": WAITING,
 };
 
+/** Series that are the last to come: those of workloads, which are choices too, of costs, and of counters that alerts lack. */
+const RECORDED = ["gpu:workload:info", "pod:gpu_cost_per_hour:sum", "gpu_ledger_alerts_lacking_counter"];
+
 /** The demo's pipeline as released, with hours of its fleet's past, and a Prometheus that scrapes all of it. */
 describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu-ledger", () => {
   let folder: CommandFolder;
@@ -97,6 +100,12 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
       return Number(rows[0]![0]) >= HOURS;
     };
     await vi.waitUntil(isCharged, { timeout: 560_000, interval: 2_000 });
+    // The charges come sooner than the series: rates need some minutes of scrapes.
+    const areRecorded = async (): Promise<boolean> => {
+      const found = await Promise.all(RECORDED.map((series) => prometheus.query(series)));
+      return found.every(({ length }) => length > 0);
+    };
+    await vi.waitUntil(areRecorded, { timeout: 560_000, interval: 2_000 });
     const untilMillis = Date.now();
     times = {
       fromMillis: untilMillis - HOURS * HOUR_MILLIS,
@@ -104,7 +113,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a running gpu
       stepSeconds: 900,
       scrapeSeconds: QUICK_SECONDS,
     };
-  }, 700_000);
+  }, 1_200_000);
   afterAll(async () => {
     await prometheus?.stop();
     await folder.dispose();
