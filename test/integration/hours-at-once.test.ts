@@ -5,7 +5,7 @@ import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
-import { computeHours } from "../../processors/ledger/hours/portion.ts";
+import { computeHours, portionOf } from "../../processors/ledger/hours/portion.ts";
 import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
 import { newRunId } from "../../processors/ledger/hours/runs.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
@@ -89,6 +89,15 @@ describe("hours that are computed together", () => {
   test("have the rows that each has alone, in fleets of the scenarios", async () => {
     const each = Math.ceil(WRITTEN.length / rounds(WRITTEN.length, 12));
     for (const fleet of WRITTEN.filter((_, index) => index % each === 0)) await expectAlike(fleet);
+  });
+
+  test("are near each other, because a statement reads the samples between them, too", async () => {
+    const hours = (...ago: readonly number[]) =>
+      ago.map((each) => ({ cluster: "gaps", windowStart: Date.UTC(2026, 2, 1) - each * HOUR_MILLIS }));
+    expect(await portionOf(stores[0]!, hours(0, 1, 4, 10, 11))).toEqual(hours(0, 1, 4));
+    expect(await portionOf(stores[0]!, hours(10, 2, 1))).toEqual(hours(10));
+    const many = hours(...Array.from({ length: 60 }, (_, ago) => ago));
+    expect(await portionOf(stores[0]!, many)).toEqual(many.slice(0, 48));
   });
 
   test("have the rows that each has alone where a quota changes within an hour", async () => {

@@ -10,6 +10,9 @@ const MOST_NODE_HOURS = 1_000;
 const MOST_SAMPLES = 1_000_000;
 const MOST_ENGINE_SCRAPES = 100_000;
 
+/** The longest time between the starts of two hours of a portion. A statement reads the samples between them, too. */
+const LONGEST_GAP_MILLIS = 3 * HOUR_MILLIS;
+
 const WITHIN = `cluster = {cluster:String}
   AND scraped_at >= fromUnixTimestamp64Milli({from:Int64}) AND scraped_at < fromUnixTimestamp64Milli({until:Int64})`;
 
@@ -27,11 +30,18 @@ SELECT uniqExact(node) AS nodes FROM (
   SELECT node FROM scrapes WHERE ${WITHIN}
 )`;
 
-/** Returns as many of the first windows, which are of one cluster, as fit into memory together; at least one. Fails with a `StoreError`. */
+/**
+ * Returns as many of the first windows as fit into memory together; at least one. They are of one cluster and in order of time, and the
+ * portion ends before a gap. Fails with a `StoreError`.
+ */
 export async function portionOf(
   store: StoreClient,
-  windows: readonly WindowOfCluster[],
+  given: readonly WindowOfCluster[],
 ): Promise<readonly WindowOfCluster[]> {
+  const isFar = ({ windowStart }: WindowOfCluster, index: number): boolean =>
+    index > 0 && Math.abs(windowStart - given[index - 1]!.windowStart) > LONGEST_GAP_MILLIS;
+  const far = given.findIndex(isFar);
+  const windows = far === -1 ? given : given.slice(0, far);
   const [first, second] = windows;
   if (second === undefined) return windows;
   const { cluster, windowStart } = first!;

@@ -92,7 +92,9 @@ export function readOtherGroups(
   nodes: readonly string[],
   { known, isLast = false, ...span }: Span & { readonly known: readonly GpuOfNode[]; readonly isLast?: boolean },
 ): Promise<readonly SampleGroup[]> {
-  return together(store, isLast ? lastGroups : otherGroups, { cluster, nodes, span, known });
+  const asked = new Set(nodes);
+  const ofNodes = known.filter(({ node }) => asked.has(node));
+  return together(store, isLast ? lastGroups : otherGroups, { cluster, nodes, span, known: ofNodes });
 }
 
 /** Reads every row of some GPUs within a span, in order of time. */
