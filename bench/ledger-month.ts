@@ -95,7 +95,9 @@ async function chargeMonth({ address, storeProcess }: BenchFleet, hours: readonl
   const watch = setInterval(() => (memory = Math.max(memory, process.memoryUsage.rss())), 50);
   const [begun, own, stores] = [performance.now(), ownSeconds(), cpuSeconds(storeProcess)];
   await inTurns(hours, recharge.atOnce, async (hour) => {
-    const { breaches, chargeRows } = await recharge.charge(hour, turn);
+    const [outcome] = await recharge.charge([hour], turn);
+    if (outcome?.status !== "fulfilled") throw outcome?.reason;
+    const { breaches, chargeRows } = outcome.value;
     if (breaches.length > 0 || chargeRows < GPUS) throw new Error("the hour does not have the expected charges");
   });
   const seconds = (performance.now() - begun) / 1000;

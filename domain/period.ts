@@ -34,6 +34,13 @@ export function closesFrom({ until }: BillingPeriod, closingDay: number): number
   return Date.UTC(next.getUTCFullYear(), next.getUTCMonth(), closingDay);
 }
 
+/** Returns the last period whose closing date has come at a time. */
+export function lastDue(nowMillis: number, closingDay: number): BillingPeriod {
+  let period = periodOf(nowMillis);
+  while (closesFrom(period, closingDay) > nowMillis) period = periodOf(period.from - 1);
+  return period;
+}
+
 /** Returns the periods from `first` on whose closing date has come, oldest first. */
 export function periodsDue(first: BillingPeriod, nowMillis: number, closingDay: number): readonly BillingPeriod[] {
   const due: BillingPeriod[] = [];

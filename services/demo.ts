@@ -11,6 +11,8 @@ import { stateMetricsPage } from "../demo/kubernetes/state-metrics.ts";
 import { startHistory } from "../demo/history/history.ts";
 import { startExporterServers } from "../demo/servers.ts";
 import { startEngineServers } from "../demo/serving/servers.ts";
+import { lastDue } from "../domain/period.ts";
+import { DAY_MILLIS } from "../domain/time.ts";
 import { openBus } from "../runtime/bus/open.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -61,6 +63,7 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
     const history = await startHistory({
       fleet,
       historyMillis: config.demo.history,
+      ...(config.demo.history < DAY_MILLIS ? {} : { sinceMillis: lastDue(Date.now(), config.closing.day).from }),
       bus,
       path: join(config.data, "demo-history.json"),
       projection: projectionOf(config),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Policy } from "../domain/policy/policy.ts";
+import type { CloseSetting } from "../processors/ledger/closing/close.ts";
 import { ledgerRules, type LedgerRules } from "../processors/ledger/hours/rules.ts";
 import { ledgerOf, writtenBook } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -11,6 +12,12 @@ export interface ConfiguredRules {
   readonly policies: readonly [Policy, ...Policy[]];
   /** The version of the price book: SHA-256 of its content. */
   readonly priceBookHash: string;
+}
+
+/** Returns the settings by which a configuration closes periods. */
+export function closeSettingOf(config: Config): CloseSetting {
+  const { closing } = ledgerOf(config);
+  return { ...rulesOfConfig(config), closingDay: closing.day, accounts: closing.accounts };
 }
 
 /** Returns the rules of a configuration. Processes with the same configuration get equal rules. */

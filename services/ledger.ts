@@ -42,7 +42,10 @@ export async function startLedger(options: {
 }): Promise<Ledger> {
   const { config, bus, store, metrics, logger, now } = options;
   const totals = { windows: 0, lastSeconds: undefined as number | undefined, dirty: 0 };
-  let hoursWaiting: readonly number[] = [];
+  /** The starts of the hours that wait; undefined until a term has looked for them. */
+  let hoursWaiting: readonly number[] | undefined;
+  const isWaiting = (span: { readonly from: number; readonly until: number }): boolean =>
+    hoursWaiting === undefined || hoursIn(hoursWaiting, span).length > 0;
   metrics.leader.set(0);
 
   const ledger = { ...termLedger(config), recharge: options.recharge };
@@ -51,14 +54,14 @@ export async function startLedger(options: {
     ...options,
     policy: ledger.billing,
     isLeading: () => isLeading,
-    isBehind: () => isBehind(hoursWaiting),
+    isBehind: () => hoursWaiting === undefined || isBehind(hoursWaiting),
     onMetrics: config.server.moneyOnMetrics,
   });
   const advice = startAdvice({
     ...options,
     rulesHash: ledger.rules.hash,
     isLeading: () => isLeading,
-    isBehind: (window) => hoursIn(hoursWaiting, window).length > 0,
+    isBehind: isWaiting,
   });
   const adviceMetrics = config.server.moneyOnMetrics
     ? startAdviceMetrics({ store, metrics, logger, now, isLeading: () => isLeading })
@@ -124,7 +127,9 @@ export async function startLedger(options: {
   const warnedOn = new Map<string, string>();
   function warnOfOverdue(periods: readonly BillingPeriod[]): void {
     metrics.periodsOverdue.set(periods.length);
-    for (const { name: period } of periods) {
+    for (const { name: period, ...span } of periods) {
+      // Until its last hour is charged, nobody can close it.
+      if (isWaiting(span)) continue;
       if (warnedOn.get(period) === dateText(now())) continue;
       warnedOn.set(period, dateText(now()));
       logger.warn({ period }, "the closing date of a billing period has come, and the period is still open");
@@ -148,7 +153,7 @@ export async function startLedger(options: {
         resetAdviceMetrics(metrics);
         resetServingMetrics(metrics);
         totals.dirty = 0;
-        hoursWaiting = [];
+        hoursWaiting = undefined;
         metrics.leader.set(0);
         metrics.windowsDirty.set(0);
         metrics.settledSeconds.set(0);

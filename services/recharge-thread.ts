@@ -15,13 +15,13 @@ export interface RechargeThread {
 const { config, address } = workerData as RechargeThread;
 const again = createRecharge(connectStore(address, config), rulesOfConfig(config).rules);
 
-/** Charges an hour again in this thread, with the thread's own client and rules from the same configuration. */
+/** Charges hours again in this thread, with the thread's own client and rules from the same configuration. */
 export default function recharge({
-  window,
+  windows,
   turn,
 }: {
-  readonly window: StaleWindow;
+  readonly windows: readonly StaleWindow[];
   readonly turn: RechargeTurn;
-}): Promise<Recharged> {
-  return again.charge(window, turn);
+}): Promise<readonly PromiseSettledResult<Recharged>[]> {
+  return again.charge(windows, turn);
 }

@@ -9,8 +9,8 @@ import type { RechargeThread } from "./recharge-thread.ts";
 
 /** The limit of threads. More would wait for the store. */
 const MOST_THREADS = 4;
-/** Two hours at once: one is computed while the other waits for the store. */
-const HOURS_A_THREAD = 2;
+/** Two portions at once: one is computed while the other waits for the store. */
+const PORTIONS_A_THREAD = 2;
 const IDLE_MILLIS = 10_000;
 
 /** Threads that charge hours again: one for each core, at most four. They exist while there is work. */
@@ -28,14 +28,14 @@ export function createRechargeThreads(config: Config, address: StoreAddress): Re
     workerData: given,
     minThreads: 0,
     maxThreads: threads,
-    concurrentTasksPerWorker: HOURS_A_THREAD,
+    concurrentTasksPerWorker: PORTIONS_A_THREAD,
     idleTimeout: IDLE_MILLIS,
     // A thread that blocks while it waits for its next task could not read the store's answer to its other task.
     atomics: "disabled",
   });
   return {
-    atOnce: threads * HOURS_A_THREAD,
-    charge: (window, turn) => pool.run({ window, turn }) as Promise<Recharged>,
+    atOnce: threads * PORTIONS_A_THREAD,
+    charge: (windows, turn) => pool.run({ windows, turn }) as Promise<readonly PromiseSettledResult<Recharged>[]>,
     stop: () => pool.destroy(),
   };
 }

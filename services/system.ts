@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
+import { hoursIn } from "../domain/charge/settling.ts";
+import type { BillingPeriod } from "../domain/period.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { superviseChild, type SupervisedChild } from "../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
@@ -16,6 +18,7 @@ import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts"
 import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { ENGINE_NAMESPACES } from "../demo/serving/models.ts";
 import { demoKubeconfig } from "./demo.ts";
+import { startDemoClose } from "./demo-close.ts";
 import { runsDemo, withDemoLedger } from "./demo-config.ts";
 import { startDeliveryWorker } from "./delivery-worker.ts";
 import { openPortTls } from "./port-tls.ts";
@@ -134,14 +137,21 @@ export async function startSystem(options: {
 
   try {
     const address = await startStore();
-    await migrateStore(address, config, logger);
     const isDemo = runsDemo(config);
+    const given = isDemo ? onDemo(config) : config;
+    await migrateStore(address, given, logger);
     const freshReport = (part: string): ChildReport | undefined => {
       const report = reports.get(part);
       return report === undefined || Date.now() - report.at > STALE_MILLIS ? undefined : report;
     };
     const fresh = <Status>(part: string): Status | undefined => freshReport(part)?.status as Status | undefined;
     const parts = (): string[] => [...processes.keys()].filter((part) => part !== "store");
+    const isCharged = (period: BillingPeriod): boolean => {
+      const [demo, processor] = [fresh<DemoStatus>("demo"), fresh<ProcessorStatus>("processor")];
+      const waiting = processor?.hoursWaiting;
+      const isSent = demo !== undefined && demo.history.sent === demo.history.total;
+      return isSent && waiting !== undefined && hoursIn(waiting, period).length === 0;
+    };
     const status = (): SystemStatus => ({
       version,
       address: server.url,
@@ -164,7 +174,7 @@ export async function startSystem(options: {
     });
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
-    const scraped = await beginListPrices(isDemo ? onDemo(config) : config, store, Date.now());
+    const scraped = await beginListPrices(given, store, Date.now());
     const { guard, addRoutes } = await openReports(scraped, {
       store,
       version,
@@ -191,7 +201,10 @@ export async function startSystem(options: {
     );
     lifecycle.add("delivery worker", startDeliveryWorker(scraped, { store, version, logger, registry }));
     lifecycle.add("practices", startPracticeMetrics(scraped, { store, logger, registry, now: Date.now }));
-    if (isDemo) await startChild({ role: "demo", config });
+    if (isDemo) {
+      await startChild({ role: "demo", config });
+      lifecycle.add("demo's finance", startDemoClose({ config: scraped, store, isCharged, logger }));
+    }
     void startChild({ role: "processor", config: scraped, store: address, secret });
     void startChild({ role: "collector", config: scraped });
     return { address: server.url, store: address, status, stop: () => lifecycle.stop() };

@@ -6,7 +6,7 @@ import { readInvoice } from "../../runtime/config/invoice.ts";
 import { describeProblem } from "../../runtime/config/file-problem.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { closeText } from "../closing/report.ts";
-import { rulesOfConfig } from "../../services/ledger-rules.ts";
+import { closeSettingOf } from "../../services/ledger-rules.ts";
 import { periodOfArgument } from "../period.ts";
 import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
@@ -29,13 +29,10 @@ export async function runClose(name: string, options: CloseOptions, context: Com
   const request = await requestOf(name, options);
   const { config: given } = loadLedgerConfig(options.config, context.env);
   const { store, config, ledger } = await openLedger(given, context);
-  const { rules, policies, priceBookHash } = rulesOfConfig(config);
-  const { closing } = ledger;
-  const setting = { rules, policies, priceBookHash, closingDay: closing.day, accounts: closing.accounts };
   try {
     if (ledger.book.isList === true && options.listPrices !== true)
       throw new CommandError(`${request.period.name} is not closed by list prices without --list-prices`);
-    const { closed: _, ...report } = await closePeriod(store, request, setting, Date.now());
+    const { closed: _, ...report } = await closePeriod(store, request, closeSettingOf(config), Date.now());
     context.stdout.write(
       `${options.format === "json" ? JSON.stringify(report, null, 2) : readable(closeText(report))}\n`,
     );

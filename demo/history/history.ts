@@ -1,13 +1,14 @@
-import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
 import { SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { BusError, type Bus, type OutgoingMessage } from "../../runtime/bus/bus.ts";
+import { pause } from "../../runtime/clock.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { pastFacts } from "./facts.ts";
 import type { PastMessage } from "./messages.ts";
-import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "./plan.ts";
-import { missingRanges, type Range } from "./ranges.ts";
+import { chunksOf, gridTimes, missingPast, mostRowsOf } from "./plan.ts";
+import type { Range } from "./ranges.ts";
 import { createRecordKeeper, readRecord, type RecordKeeper } from "./record.ts";
 import { createPastScrapes, type PastScrapes } from "./scrapes.ts";
 import { createPastServing } from "./serving.ts";
@@ -22,6 +23,8 @@ const SLICE_MILLIS = 8;
 const HEARTBEAT_MILLIS = 10_000;
 const ROWS_PER_SECOND = 60_000;
 const RETRY_MILLIS = 5_000;
+/** The time from the start until the older past is sent. In it, the recent past is charged on two cores, and its advice is computed. */
+const OLDER_AFTER_MILLIS = 60_000;
 
 /** The sending of a fleet's past. */
 export interface History {
@@ -35,12 +38,14 @@ export interface History {
 
 /**
  * Sends the missing parts of the last `historyMillis` before now over the bus, like a collector: first the facts of ended pods, then the
- * scrapes, hour by hour: of engines, and of GPU exporters. The record in `path` contains what was sent and until when the fleet runs live,
- * so that a later start sends only the gap.
+ * scrapes, hour by hour: of engines, and of GPU exporters. An older past follows in the same way. The record in `path`
+ * contains what was sent and until when the fleet runs live, so that a later start sends only the gap.
  */
 export async function startHistory(options: {
   readonly fleet: Fleet;
   readonly historyMillis: number;
+  /** The time since which an older past is sent with one scrape an hour. By default, there is none. */
+  readonly sinceMillis?: number;
   readonly bus: Bus;
   readonly path: string;
   /** The options with which the fleet's watcher reads pods. */
@@ -58,38 +63,41 @@ export async function startHistory(options: {
   const startMillis = now();
   const { seed, gpus, cluster } = fleet;
   const keeper = createRecordKeeper(path, await readRecord(path, { seed, gpus, cluster }));
-  const intervalMillis = thinnedInterval(fleet, historyMillis);
-  const known = [...keeper.record.sent, ...keeper.record.live];
-  const missing = missingRanges([startMillis - historyMillis, startMillis], known);
-  const chunks = hourChunks(missing);
+  const { sinceMillis = startMillis - historyMillis } = options;
+  const past = { fromMillis: sinceMillis, recentMillis: historyMillis, nowMillis: startMillis };
+  const missing = missingPast(fleet, past, [...keeper.record.sent, ...keeper.record.live]);
   const rowsPerPass = fleet.nodes.reduce((sum, node) => sum + mostRowsOf(node), 0);
-  const passes = chunks.reduce((sum, chunk) => sum + gridTimes(chunk, intervalMillis).length, 0);
-  const state = { sent: 0, total: passes * rowsPerPass, isStopping: false };
-  const work = { rowsPerSecond, bus, state, logger };
+  const passes = missing.reduce((sum, { range, intervalMillis }) => sum + gridTimes(range, intervalMillis).length, 0);
+  const state = { sent: 0, total: passes * rowsPerPass };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const work = { rowsPerSecond, bus, state, signal, logger };
 
   const stopHeartbeat = startHeartbeat(keeper, startMillis, now, logger);
-  const past = createPastScrapes(intervalMillis);
-  const serving = createPastServing(fleet, intervalMillis);
   const done = (async () => {
-    // Facts and engines come before the scrapes of GPUs: an hour whose pods or tokens come later is metered again.
-    for (const stretch of missing) {
-      if (!(await sendFacts({ fleet, stretch, projection, bus, state, logger }))) return;
+    for (const each of missing) {
+      const { range, intervalMillis } = each;
+      const isOlder = range[1] <= startMillis - historyMillis;
+      if (isOlder && missing[0] !== each) await pause(startMillis + OLDER_AFTER_MILLIS - now(), signal);
+      // Facts and engines come before the scrapes of GPUs: an hour whose pods or tokens come later is metered again.
+      if (!(await sendFacts({ fleet, stretch: range, projection, bus, signal, logger }))) return;
+      const scrapes = createPastScrapes(intervalMillis);
+      const serving = createPastServing(fleet, intervalMillis);
+      for (const chunk of chunksOf(each)) {
+        if (signal.aborted) return;
+        if (!(await sendAll(SERVING_TOPIC, serving.messagesIn(chunk), work))) return;
+        if (!(await sendAll(SAMPLES_TOPIC, scrapesIn(fleet, gridTimes(chunk, intervalMillis), scrapes), work))) return;
+        await keeper.update((record) => ({ ...record, sent: [...record.sent, chunk] }));
+      }
     }
-    for (const chunk of chunks) {
-      if (state.isStopping) return;
-      const scrapes = scrapesIn(fleet, gridTimes(chunk, intervalMillis), past);
-      if (!(await sendAll(SERVING_TOPIC, serving.messagesIn(chunk), work))) return;
-      if (!(await sendAll(SAMPLES_TOPIC, scrapes, work))) return;
-      await keeper.update((record) => ({ ...record, sent: [...record.sent, chunk] }));
-    }
-    if (chunks.length > 0) logger.info({ rows: state.total, intervalMillis }, "the demo fleet's history is sent");
+    if (missing.length > 0) logger.info({ rows: state.total }, "the demo fleet's history is sent");
   })().catch((error: unknown) => logger.error({ err: error }, "the demo fleet's history remains incomplete"));
 
   return {
     progress: () => ({ sent: state.sent, total: state.total }),
     done,
     async stop() {
-      state.isStopping = true;
+      stopping.abort();
       await done;
       await stopHeartbeat();
     },
@@ -123,18 +131,18 @@ async function sendFacts(work: {
   readonly stretch: Range;
   readonly projection: ProjectionOptions;
   readonly bus: Bus;
-  readonly state: { readonly isStopping: boolean };
+  readonly signal: AbortSignal;
   readonly logger: Logger;
 }): Promise<boolean> {
-  const { fleet, stretch, projection, bus, state, logger } = work;
+  const { fleet, stretch, projection, bus, signal, logger } = work;
   let batch: OutgoingMessage[] = [];
   for await (const facts of pastFacts(fleet, stretch, projection)) {
     batch.push(...facts);
     if (batch.length < BATCH_MESSAGES) continue;
-    if (!(await send(bus, WORKLOADS_TOPIC, batch, state, logger))) return false;
+    if (!(await send(bus, WORKLOADS_TOPIC, batch, signal, logger))) return false;
     batch = [];
   }
-  return await send(bus, WORKLOADS_TOPIC, batch, state, logger);
+  return await send(bus, WORKLOADS_TOPIC, batch, signal, logger);
 }
 
 /** Yields the scrapes of the exporters at these times, node by node so that pages are read by template. */
@@ -152,11 +160,12 @@ async function sendAll(
   work: {
     readonly rowsPerSecond: number;
     readonly bus: Bus;
-    readonly state: { sent: number; isStopping: boolean };
+    readonly state: { sent: number };
+    readonly signal: AbortSignal;
     readonly logger: Logger;
   },
 ): Promise<boolean> {
-  const { rowsPerSecond, bus, state, logger } = work;
+  const { rowsPerSecond, bus, state, signal, logger } = work;
   let batch: OutgoingMessage[] = [];
   let rows = 0;
   // At most one batch is sent while the next one is made.
@@ -166,9 +175,9 @@ async function sendAll(
     const [messages, count] = [batch, rows];
     batch = [];
     rows = 0;
-    sending = send(bus, topic, messages, state, logger).then(async (done) => {
+    sending = send(bus, topic, messages, signal, logger).then(async (done) => {
       if (done) state.sent += count;
-      await pause((count * 1000) / rowsPerSecond);
+      await pause((count * 1000) / rowsPerSecond, signal);
       return done;
     });
     // A failure is handled at the next flush.
@@ -179,7 +188,7 @@ async function sendAll(
   for (const each of messages) {
     if (performance.now() - sliceStart > SLICE_MILLIS) {
       await nextTurn();
-      if (state.isStopping) break;
+      if (signal.aborted) break;
       sliceStart = performance.now();
     }
     batch.push(each.message);
@@ -187,7 +196,7 @@ async function sendAll(
     if (batch.length >= BATCH_MESSAGES && !(await flush())) return false;
   }
   const isSent = await flush();
-  return (await sending) && isSent && !state.isStopping;
+  return (await sending) && isSent && !signal.aborted;
 }
 
 /** Sends messages, with retries while they can help. Returns `false` if it was stopped before it succeeded. */
@@ -195,17 +204,17 @@ async function send(
   bus: Bus,
   topic: string,
   messages: readonly OutgoingMessage[],
-  state: { readonly isStopping: boolean },
+  signal: AbortSignal,
   logger: Logger,
 ): Promise<boolean> {
-  while (!state.isStopping) {
+  while (!signal.aborted) {
     try {
       if (messages.length > 0) await bus.send(topic, messages);
       return true;
     } catch (error) {
       if (!(error instanceof BusError) || !error.retriable) throw error;
       logger.warn({ err: error }, "a part of the demo fleet's history could not be sent; it is tried again");
-      await pause(RETRY_MILLIS);
+      await pause(RETRY_MILLIS, signal);
     }
   }
   return false;

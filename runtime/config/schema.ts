@@ -197,7 +197,9 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe("The same seed gives the same fleet."),
           history: duration("0s", "40d")
             .prefault("8d")
-            .describe("The length of the history that the demo sends at its start."),
+            .describe(
+              "The length of the history that the demo sends at its start. From a day on, the time since the beginning of the last month that can be closed follows, with one sample an hour, and the demo closes that month.",
+            ),
           listen: text("an address of this machine")
             .default("127.0.0.1")
             .describe(

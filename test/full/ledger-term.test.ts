@@ -55,8 +55,8 @@ describe("the ledger of a term, at length", () => {
     let failures = 0;
     const recharge: Recharge = {
       atOnce: 1,
-      charge: (window, turn) =>
-        failures++ < 12 ? Promise.reject(new Error("no thread is there")) : made.charge(window, turn),
+      charge: (windows, turn) =>
+        failures++ < 3 ? Promise.reject(new Error("no thread is there")) : made.charge(windows, turn),
     };
     // Its own facts are no reason to compute the hours again.
     await expect.poll(() => dirtyFactsOf(store, NOW).look(), LONG).toEqual([]);

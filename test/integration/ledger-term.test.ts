@@ -4,6 +4,8 @@ import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";
+import { workloadFact } from "../support/facts.ts";
+import { insertWorkloads } from "../support/insert-facts.ts";
 import { hourOf } from "../../domain/time.ts";
 
 describe("the ledger of a term", () => {
@@ -68,6 +70,35 @@ describe("the ledger of a term", () => {
     await expect.poll(() => store.query(kinds), LONG).toEqual([{ kind: "pod" }]);
     await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
     expect(errors).toEqual([]);
+  });
+
+  it("changes the hours after the end of a pod that was unknown, if its label is in them and no other pod explains it", async () => {
+    const HOUR = 3_600_000;
+    const { start } = FLEET.period;
+    const hoursOf = async (database: string, labelled: readonly [hour: number, pod: string][], known = false) => {
+      const store = await createTestDatabase(database);
+      onTestFinished(() => store.close());
+      await storeScenario(store, FLEET, WORKLOADS_TOPIC);
+      for (const [hour, pod] of labelled)
+        await store.command(
+          `INSERT INTO gpu_samples SELECT * REPLACE (addHours(scraped_at, {hour:Int64}) AS scraped_at, {pod:String} AS pod, '' AS pod_uid) FROM gpu_samples WHERE pod = 'v-0'`,
+          { hour, pod },
+        );
+      if (known) {
+        const times = { created: start + 18 * HOUR, scheduled: start + 19 * HOUR, started: start + 19 * HOUR };
+        await insertWorkloads(store, [
+          workloadFact({ cluster: "default", uid: "later", namespace: "vision", name: "v-0", node: "gpu-a", times }),
+        ]);
+      }
+      const facts = dirtyFactsOf(store, start + 48 * HOUR);
+      await facts.look();
+      await storeWorkloads(store);
+      return (await facts.look()).map(({ windowStart }) => (windowStart - start) / HOUR).toSorted((a, b) => a - b);
+    };
+    // The label's last sample counts for 10 minutes and the longest reach, of 2.5 hours.
+    expect(await hoursOf("term_unlabelled", [[9, "other"]])).toEqual([0, 1, 2, 3]);
+    expect(await hoursOf("term_labelled", [[20, "v-0"]])).toEqual([0, 1, 2, 3, 20, 21, 22, 23]);
+    expect(await hoursOf("term_explained", [[20, "v-0"]], true)).toEqual([0, 1, 2, 3]);
   });
 
   it("ends when the clock is set back, and the runs of the next term count", async () => {

@@ -15,6 +15,7 @@ import { sharedStore } from "../support/embedded-store.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioFiles } from "../support/play-ledger.ts";
 import { storeScenario } from "../support/play.ts";
+import { slicesOf } from "../../runtime/in-turns.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 
 const DATABASE = "recharge";
@@ -65,28 +66,30 @@ describe("hours that are charged again", () => {
       .toSorted();
   }
 
-  it("have the same result in threads as without, line by line, and are no longer stale", async () => {
+  it("have the same result in threads and in step as one by one, line by line, and are no longer stale", async () => {
     const config = priced("3.07");
     const old = await stale(config);
     expect(old.length).toBeGreaterThan(1);
     const before = await lines(config);
     const own = createRecharge(store, rulesOfConfig(config).rules);
     const turn = { now: span.until, closed: NOTHING_CLOSED };
-    for (const window of old) await own.charge(window, { ...turn, generation: 2 });
+    for (const window of old) await own.charge([window], { ...turn, generation: 2 });
     const wanted = await lines(config);
     expect(wanted).not.toEqual(before);
 
     const dearer = priced("4.00");
-    for (const window of await stale(dearer))
-      await createRecharge(store, rulesOfConfig(dearer).rules).charge(window, { ...turn, generation: 3 });
+    await createRecharge(store, rulesOfConfig(dearer).rules).charge(await stale(dearer), { ...turn, generation: 3 });
     expect(await lines(config)).not.toEqual(wanted);
     const threads = threadsOf(config);
     const again = await stale(config);
     expect(again.length).toBe(old.length);
-    const made = await Promise.all(again.map((window) => threads.charge(window, { ...turn, generation: 4 })));
-    expect(made.map(({ kind, breaches }) => ({ kind, breaches }))).toEqual(
-      again.map(() => ({ kind: "charge", breaches: [] })),
+    const portions = await Promise.all(
+      slicesOf(again, Math.ceil(again.length / 2)).map((some) => threads.charge(some, { ...turn, generation: 4 })),
     );
+    const made = portions.flat();
+    expect(made).toHaveLength(again.length);
+    for (const outcome of made)
+      expect(outcome).toMatchObject({ status: "fulfilled", value: { kind: "charge", breaches: [] } });
     expect(await stale(config)).toEqual([]);
     expect(await lines(config)).toEqual(wanted);
   });
@@ -95,6 +98,10 @@ describe("hours that are charged again", () => {
     const [window] = await stale(priced("5.00"));
     const turn = { generation: 5, now: span.until, closed: NOTHING_CLOSED };
     const threads = threadsOf(priced("5.00"), "nowhere");
-    await expect(threads.charge(window!, turn)).rejects.toThrow("Database nowhere does not exist");
+    const [outcome] = await threads.charge([window!], turn);
+    expect(outcome).toMatchObject({
+      status: "rejected",
+      reason: { message: expect.stringContaining("Database nowhere does not exist") as string },
+    });
   });
 });

@@ -95,7 +95,8 @@ export async function teamsOf(store: StoreClient): Promise<readonly string[]> {
 
 /** The part that finds the hours of late facts, with a bus whose partitions of facts end at `end`. */
 export function dirtyFactsOf(store: StoreClient, nowMillis: number, end = FACTS_END) {
-  return createDirtyFacts({ store, ends: () => Promise.resolve(new Map([[0, end]])), now: () => nowMillis });
+  const ends = () => Promise.resolve(new Map([[0, end]]));
+  return createDirtyFacts({ store, ends, absentAfterMillis: 600_000, now: () => nowMillis });
 }
 
 /** Stores the facts of the fleet's pods again, as late facts at offsets of the bus from `first` on. */

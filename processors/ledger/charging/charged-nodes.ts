@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 import { FLEET, fleetNodes } from "./fleet-hours.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
  * Yields the charges of an hour of a cluster, node by node, before anything is spread. For {@link FLEET}, yields the charges of no cluster.
@@ -20,7 +21,19 @@ export async function* chargedNodes(
     yield* fleetNodes(store, windowStart, rules);
     return;
   }
-  yield* chargedUsage(readUsage(store, cluster, { from: windowStart, until: windowStart + HOUR_MILLIS }), rules);
+  yield* chargedUsage(await together(store, usageOfHours, { cluster, windowStart }), rules);
+}
+
+/** Returns the published rows of each hour. Those of a single hour are never all in memory. */
+async function usageOfHours(store: StoreClient, windows: readonly WindowOfCluster[]): Promise<readonly Portions[]> {
+  const { cluster } = windows[0]!;
+  const starts = windows.map(({ windowStart }) => windowStart);
+  const span = { from: Math.min(...starts), until: Math.max(...starts) + HOUR_MILLIS };
+  const read = readUsage(store, cluster, span);
+  if (windows.length === 1) return [read];
+  const hours = new Map(starts.map((start): [number, UsageHour[]] => [start, []]));
+  for await (const rows of read) for (const row of rows) hours.get(hourOf(row.segment.fromMillis))?.push(row);
+  return starts.map((start) => [hours.get(start)!]);
 }
 
 /** Usage rows in portions, from the store or from the meter. */

@@ -1,14 +1,16 @@
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { Weights } from "../../../domain/policy/spread.ts";
 import { periodOf } from "../../../domain/period.ts";
+import { groupedBy } from "../../../domain/grouped.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import type { BookedCharge } from "../../../runtime/store/schema/charges.ts";
 import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "../charging/charge-rows.ts";
 import { WINDOW_MILLIS } from "../charge/spread-charges.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 import type { ClosedPeriod } from "./closed.ts";
 import { readWeights } from "./weights.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** A condition on tables with rows of runs: a valid closing froze their run. */
 export const FROZEN = `run_id IN (
@@ -28,13 +30,31 @@ export async function readBooked(
   { cluster, windowStart }: WindowOfCluster,
   policy: string,
 ): Promise<readonly BookedCharge[]> {
-  const rows = await store.query<ChargeRow>(
-    `SELECT ${SELECTED_CHARGES} FROM charges
-     WHERE policy = {policy:String} AND cluster = {cluster:String} AND ${BETWEEN} AND ${FROZEN}
+  return together(store, readAllBooked, { cluster, windowStart, policy });
+}
+
+async function readAllBooked(
+  store: StoreClient,
+  asked: readonly (WindowOfCluster & { readonly policy: string })[],
+): Promise<readonly (readonly BookedCharge[])[]> {
+  const starts = asked.map(({ windowStart }) => windowStart);
+  const rows = await store.query<ChargeRow & { readonly bookedUnder: string }>(
+    `SELECT policy AS bookedUnder, ${SELECTED_CHARGES} FROM charges
+     WHERE policy IN {policies:Array(String)} AND cluster = {cluster:String} AND ${BETWEEN} AND ${FROZEN}
        AND payer != 'spread' AND state != 'true-up'`,
-    { policy, cluster, from: windowStart, until: windowStart + HOUR_MILLIS },
+    {
+      policies: asked.map(({ policy }) => policy),
+      cluster: asked[0]!.cluster,
+      from: Math.min(...starts),
+      until: Math.max(...starts) + HOUR_MILLIS,
+    },
   );
-  return rows.map(chargeOf);
+  const keyOf = (policy: string, millis: number): string => `${hourOf(millis)} ${policy}`;
+  const booked = rows.map((row) => ({ policy: row.bookedUnder, charge: chargeOf(row) }));
+  const byHour = groupedBy(booked, ({ policy, charge }) => keyOf(policy, charge.fromMillis));
+  return asked.map(({ policy, windowStart }) =>
+    (byHour.get(keyOf(policy, windowStart)) ?? []).map(({ charge }) => charge),
+  );
 }
 
 /** The spread weights that closings froze, read when they are needed. */
@@ -45,20 +65,21 @@ export interface FrozenWeights {
 
 /** Creates a reader of frozen weights. For each policy it caches the weights of the last requested day or period. */
 export function createFrozenWeights(store: StoreClient): FrozenWeights {
-  const remembered = new Map<string, { readonly key: string; readonly weights: Weights }>();
+  const remembered = new Map<string, { readonly key: string; readonly weights: Promise<Weights> }>();
   return {
-    async of({ closeId }, { name, spread }, windowStart) {
+    of({ closeId }, { name, spread }, windowStart) {
       const span = windowOf(spread.window, windowStart);
       const key = `${closeId} ${span.from}`;
       const known = remembered.get(name);
       if (known?.key === key) return known.weights;
-      const weights = await readWeights(store, spread, {
+      const weights = readWeights(store, spread, {
         where: `policy = {policy:String} AND ${BETWEEN} AND run_id IN (
           SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind = 'charge'
         )`,
         parameters: { policy: name, close: closeId, ...span },
       });
       remembered.set(name, { key, weights });
+      weights.catch(() => remembered.delete(name));
       return weights;
     },
   };

@@ -137,7 +137,7 @@ async function readUnsettled(
   rules: LedgerRules,
   closed: Closed,
 ): Promise<readonly WindowOfCluster[]> {
-  const lives = await readLives(store, period.until, rules.absentAfterMillis);
+  const lives = await readLives(store, { since: period.from, now: period.until }, rules.absentAfterMillis);
   const settled = await store.query<{ key: string }>(
     `SELECT concat(toString(toUnixTimestamp(window_start)), ' ', cluster) AS key FROM runs
      WHERE kind = 'usage'

@@ -7,7 +7,7 @@ import { closingOf, type Closed } from "../closing/closed.ts";
 import type { FrozenWeights } from "../closing/frozen.ts";
 import { meterWindow } from "../metering/meter.ts";
 import { meterServing } from "../serving/meter-serving.ts";
-import type { Discovery } from "./reopened.ts";
+import type { Findings } from "./reopened.ts";
 import { basisOf, type LedgerRules } from "./rules.ts";
 import { newRunId, type Run, type RunContent, type Watermark } from "./runs.ts";
 import type { WindowOfCluster } from "./schedule.ts";
@@ -27,11 +27,9 @@ export interface LedgerTurn {
 }
 
 /** The result of computing an hour. */
-export interface LedgerWindow extends ChargeFindings {
+export interface LedgerWindow extends ChargeFindings, Findings {
   readonly usageRows: number;
   readonly chargeRows: number;
-  /** The discoveries about other hours, from which {@link reopenedBy} returns the hours to compute again. */
-  readonly discovered: readonly Discovery[];
 }
 
 /**
@@ -56,11 +54,11 @@ export async function computeLedger(
   const begun = isOpen ? await beginCharges(store, chargeRunOf(window, rules, turn), rules.charge) : undefined;
   const charges = begun && chargesAsMetered(begun);
   const options = { dates, absentAfterMillis, asOf: now, signal, onUsage: charges?.add };
-  const { rows, discovered } = await meterWindow(store, run, options);
+  const { rows, discovered, proofs } = await meterWindow(store, run, options);
   signal?.throwIfAborted();
   const charged =
     charges === undefined ? await chargeAgain(store, window, rules, turn) : rechargedOf("charge", await charges.end());
-  return { ...charged, usageRows: rows, discovered };
+  return { ...charged, usageRows: rows, discovered, proofs };
 }
 
 /** Charges nodes from the rows of the meter. If charging fails, metering continues, and the error is thrown at the end. */

@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { inStep } from "../../../runtime/store/in-step.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-import { reopenedBy, type Discovery } from "./reopened.ts";
+import { reopenedBy, type Findings } from "./reopened.ts";
 import type { WindowOfCluster } from "./schedule.ts";
 
 /** The most that is computed at once, by the memory that it takes: hours, nodes in hours, samples of GPUs, and scrapes of engines. */
@@ -34,10 +34,10 @@ SELECT uniqExact(node) AS nodes FROM (
  * Returns as many of the first windows as fit into memory together; at least one. They are of one cluster and in order of time, and the
  * portion ends before a gap. Fails with a `StoreError`.
  */
-export async function portionOf(
+export async function portionOf<Window extends WindowOfCluster>(
   store: StoreClient,
-  given: readonly WindowOfCluster[],
-): Promise<readonly WindowOfCluster[]> {
+  given: readonly Window[],
+): Promise<readonly Window[]> {
   const isFar = ({ windowStart }: WindowOfCluster, index: number): boolean =>
     index > 0 && Math.abs(windowStart - given[index - 1]!.windowStart) > LONGEST_GAP_MILLIS;
   const far = given.findIndex(isFar);
@@ -75,14 +75,14 @@ export interface ComputedHours<Result> {
  * Computes hours of one cluster in step, each as if it were alone. The results are the same, whatever the hours that are computed together.
  * Fails with a `StoreError` if the hours to compute again cannot be read.
  */
-export async function computeHours<Result extends { readonly discovered: readonly Discovery[] }>(
+export async function computeHours<Result extends Findings>(
   store: StoreClient,
   windows: readonly WindowOfCluster[],
   compute: (window: WindowOfCluster, store: StoreClient) => Promise<Result>,
 ): Promise<ComputedHours<Result>> {
   const outcomes = await inStep(store, windows, compute);
   const found = outcomes.flatMap((outcome, index) =>
-    outcome.status === "fulfilled" ? [{ ...windows[index]!, discovered: outcome.value.discovered }] : [],
+    outcome.status === "fulfilled" ? [{ ...windows[index]!, ...outcome.value }] : [],
   );
   return { outcomes, reopened: await reopenedBy(store, found) };
 }

@@ -5,21 +5,26 @@ import type { WindowOfCluster } from "./schedule.ts";
 
 /** A discovery of a metered hour about a span with other hours. */
 export interface Discovery extends Span {
-  /** The identity of a proven holder; absent if the hour has shown a GPU. */
+  /** The identity of a proof of a holder; absent if the hour has shown a GPU. */
   readonly proof?: string;
 }
 
-/** An hour that was metered, with what it has found out. */
-export interface Found extends WindowOfCluster {
+/** The findings of a metered hour. */
+export interface Findings {
   readonly discovered: readonly Discovery[];
+  /** The identities of the proofs that it has used and that are new, its own among them. */
+  readonly proofs: ReadonlySet<string>;
 }
 
 /**
  * Returns the hours of a cluster with published usage that must be metered again because of what hours have found out that were metered at
- * the same time, in order. An hour among them has read the same samples, so only a proof that is not its own is new to it. Fails with a
+ * the same time, in order. An hour among them has read the same samples, so only a proof that it has not used is new to it. Fails with a
  * `StoreError`.
  */
-export async function reopenedBy(store: StoreClient, found: readonly Found[]): Promise<readonly WindowOfCluster[]> {
+export async function reopenedBy(
+  store: StoreClient,
+  found: readonly (WindowOfCluster & Findings)[],
+): Promise<readonly WindowOfCluster[]> {
   if (found.every(({ discovered }) => discovered.length === 0)) return [];
   const { cluster } = found[0]!;
   const rows = await store.query<WindowOfCluster>(
@@ -27,12 +32,10 @@ export async function reopenedBy(store: StoreClient, found: readonly Found[]): P
      WHERE kind = 'usage' AND cluster = {cluster:String} ORDER BY windowStart`,
     { cluster },
   );
-  const proofs = new Map(
-    found.map(({ windowStart, discovered }) => [windowStart, new Set(discovered.map(({ proof }) => proof))]),
-  );
+  const used = new Map(found.map(({ windowStart, proofs }) => [windowStart, proofs]));
   const isNews = (windowStart: number, proof: string | undefined): boolean => {
-    const own = proofs.get(windowStart);
-    return own === undefined || (proof !== undefined && !own.has(proof));
+    const known = used.get(windowStart);
+    return known === undefined || (proof !== undefined && !known.has(proof));
   };
   const all = found.flatMap(({ discovered }) => discovered);
   return rows.filter(({ windowStart }) =>

@@ -15,9 +15,7 @@ import { integrate } from "./integrate.ts";
 import { askFor, usageHourOf, type MeasuredSegment } from "../plan/measure.ts";
 import type { KnownDates } from "../plan/known-dates.ts";
 import { planNode } from "../plan/plan.ts";
-import { newlyProven } from "../plan/proven.ts";
-import type { Discovery } from "../hours/reopened.ts";
-import { discoveredBy, keepProofs } from "./proofs.ts";
+import type { Discovery, Findings } from "../hours/reopened.ts";
 import { readCluster } from "./read-cluster.ts";
 import { createFactReader } from "./read-facts.ts";
 import { readNodeNames, readRecords, type NamedNode } from "./read-records.ts";
@@ -60,9 +58,7 @@ interface MeteredSlice {
 }
 
 /** The result of metering a window. */
-export interface MeteredWindow extends RunContent {
-  readonly discovered: readonly Discovery[];
-}
+export type MeteredWindow = RunContent & Findings;
 
 /**
  * Meters one UTC hour of one cluster. It reads the records of the nodes, plans their slots, lets the store integrate the samples, and
@@ -83,6 +79,7 @@ export async function meterWindow(
     readCluster(store, cluster, window),
   ]);
   const discovered: Discovery[] = [];
+  const proofs = new Set<string>();
   const slices = slicesOf(nodes, NODES_PER_SLICE);
   const names = slices.map((slice) => slice.map(({ node }) => node));
   const looked = { from: start - reachMillis, until: window.until };
@@ -90,11 +87,10 @@ export async function meterWindow(
 
   async function meter(slice: readonly NamedNode[], index: number): Promise<MeteredSlice> {
     signal?.throwIfAborted();
-    const records = await readRecords(store, cluster, slice, { window, looked, ofCluster, facts: factsOf(index) });
-    const found = records.flatMap((record) => newlyProven(record).map((one) => ({ node: record.node, ...one })));
-    const labels = found.flatMap(({ node, labels: ofNode }) => ofNode.map((label) => ({ node, label })));
-    discovered.push(...found.flatMap(discoveredBy), ...(await spansOfNewGpus(store, cluster, records, window)));
-    const kept = inBackground(keepProofs(store, cluster, labels));
+    const read = await readRecords(store, cluster, slice, { window, looked, ofCluster, facts: factsOf(index) });
+    const { records } = read;
+    for (const proof of read.proofs) proofs.add(proof);
+    discovered.push(...read.discovered, ...(await spansOfNewGpus(store, cluster, records, window)));
     const measurements: Measurement[] = [];
     const segments: MeasuredSegment[] = [];
     for (const [planned, record] of records.entries()) {
@@ -104,7 +100,7 @@ export async function meterWindow(
     }
     const sums = await integrate(store, { cluster, start, reachMillis, measurements });
     const rows = segments.map((segment) => usageHourOf(segment, sums));
-    return { rows, stored: inBackground(Promise.all([kept, insertUsage(store, runId, rows)])) };
+    return { rows, stored: inBackground(insertUsage(store, runId, rows)) };
   }
 
   /** Slices are metered in any order, and passed on in the order of their nodes. */
@@ -121,7 +117,7 @@ export async function meterWindow(
   const content = { scrapes: 0, ...(await digest(store, run)) };
   signal?.throwIfAborted();
   await publishRun(store, "usage", run, content);
-  return { ...content, discovered };
+  return { ...content, discovered, proofs };
 }
 
 async function readReaches(store: StoreClient, windows: readonly WindowOfCluster[]): Promise<readonly number[]> {

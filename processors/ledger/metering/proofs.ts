@@ -1,13 +1,12 @@
 import { groupedBy } from "../../../domain/grouped.ts";
-import type { Discovery } from "../hours/reopened.ts";
-import type { newlyProven } from "../plan/proven.ts";
 import type { ProvenLabel, RecordedPod } from "../plan/node-record.ts";
 import { PROOF_COLUMNS, type ProofRow } from "../../../runtime/store/schema/meter.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 
-interface FoundProof extends ProvenLabel {
+/** A proof by a sample about a pod of a node. */
+export interface FoundProof extends ProvenLabel {
   readonly node: string;
 }
 
@@ -55,23 +54,32 @@ async function readAllProofs(
   });
 }
 
-/** Stores what samples have proven, for other hours of the same pods. Fails with a `StoreError`. */
-export async function keepProofs(
+/**
+ * Stores what samples have proven, for other hours of the same pods. Returns it with what the hours have proven that are metered in step with
+ * this one. Fails with a `StoreError`.
+ */
+export function shareProofs(
   store: StoreClient,
   cluster: string,
-  proofs: readonly { readonly node: string; readonly label: ProvenLabel }[],
-): Promise<void> {
-  if (proofs.length === 0) return;
-  const rows = createBlocks<ProofRow>(PROOF_COLUMNS);
-  for (const { node, label } of proofs) {
-    const { namespace, pod, podUid, slot, part, at } = label;
-    rows.write({ cluster, node, namespace, pod, pod_uid: podUid, slot, instance: part, seen_at: at });
-  }
-  await store.insertRows("label_proofs", namesOf(PROOF_COLUMNS), rows.take());
+  proofs: readonly FoundProof[],
+): Promise<readonly FoundProof[]> {
+  return together(store, shareAll, { cluster, proofs });
 }
 
-/** Returns what samples have proven about a pod as findings about the hours in which it holds. */
-export function discoveredBy({ holding, labels }: ReturnType<typeof newlyProven>[number]): readonly Discovery[] {
-  const { uid, from, until } = holding;
-  return labels.map(({ slot, part }) => ({ from, until, proof: JSON.stringify([uid, slot, part]) }));
+async function shareAll(
+  store: StoreClient,
+  asked: readonly { readonly cluster: string; readonly proofs: readonly FoundProof[] }[],
+): Promise<readonly (readonly FoundProof[])[]> {
+  const { cluster } = asked[0]!;
+  const all = asked.flatMap(({ proofs }) => proofs);
+  const rows = createBlocks<ProofRow>(PROOF_COLUMNS);
+  for (const { node, namespace, pod, podUid, slot, part, at } of all)
+    rows.write({ cluster, node, namespace, pod, pod_uid: podUid, slot, instance: part, seen_at: at });
+  if (all.length > 0) await store.insertRows("label_proofs", namesOf(PROOF_COLUMNS), rows.take());
+  return asked.map(() => all);
+}
+
+/** Returns the identity of a proof. */
+export function proofKey({ node, slot, part, namespace, pod, podUid, at }: FoundProof): string {
+  return JSON.stringify([node, slot, part, namespace, pod, podUid, at]);
 }

@@ -1,3 +1,4 @@
+import { groupedBy } from "../../../domain/grouped.ts";
 import type { Holding } from "../../../domain/holding.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
@@ -6,7 +7,9 @@ import { withEarliestLayouts } from "../plan/layouts.ts";
 import type { Machine, NodeRecord, ProvenLabel, SeenFault, SeenGpu, Span } from "../plan/node-record.ts";
 import { withPhysicalGpus } from "../plan/physical.ts";
 import type { ClusterRecord } from "../plan/cluster-record.ts";
-import { readProofs } from "./proofs.ts";
+import type { Findings } from "../hours/reopened.ts";
+import { newlyProven } from "../plan/proven.ts";
+import { proofKey, readProofs, shareProofs } from "./proofs.ts";
 import type { FactsOfNodes } from "./read-facts.ts";
 import { readNamesakes } from "./read-pods.ts";
 import { gpuOfNodeKey, readFirstMoments, readGroups, readLastMoments, readMoments, readOnset } from "./read-samples.ts";
@@ -63,23 +66,33 @@ interface KnownAround extends Pick<SeenWindow, "window" | "looked"> {
   readonly facts: Promise<FactsOfNodes>;
 }
 
-/** Reads the records of some nodes around a window, from facts and samples in the store. Fails with a `StoreError`. */
+/** The records of some nodes, with what the window has found out about other hours. */
+export interface ReadRecords extends Findings {
+  readonly records: readonly NodeRecord[];
+}
+
+/**
+ * Reads the records of some nodes around a window, from facts and samples in the store, and stores what the samples prove. Fails with a
+ * `StoreError`.
+ */
 export async function readRecords(
   store: StoreClient,
   cluster: string,
   named: readonly NamedNode[],
   { window, looked, ofCluster, facts }: KnownAround,
-): Promise<readonly NodeRecord[]> {
+): Promise<ReadRecords> {
   const nodes = named.map(({ node }) => node);
   const [{ machines, pods }, groups] = await Promise.all([facts, readGroups(store, cluster, nodes, looked)]);
   const here = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
   const names = createNames(store, cluster, here);
   await names.learn(groups);
   const bare = named.filter(({ isBare }) => isBare).map(({ node }) => node);
-  const proven = await readProofs(store, cluster, pods);
-  const seen = await readSeen(store, cluster, { groups, nodes, bare, machines, names, proven, window, looked });
-  return named.map(({ node, isBare }) =>
-    withEarliestLayouts(
+  const before = await readProofs(store, cluster, pods);
+  const recordsOf = (
+    seen: ReadonlyMap<string, readonly SeenGpu[]>,
+    proven: ReadonlyMap<string, readonly ProvenLabel[]>,
+  ): readonly NodeRecord[] =>
+    named.map(({ node, isBare }) =>
       withPhysicalGpus({
         cluster,
         node,
@@ -93,8 +106,27 @@ export async function readRecords(
         seen: seen.get(node) ?? [],
         proven: proven.get(node) ?? [],
       }),
-    ),
+    );
+  const gpus = await readGpus(store, cluster, { groups, nodes, bare, machines, window, looked });
+  const found = recordsOf(labelledGpus(gpus, names), before).flatMap((record) =>
+    newlyProven(record).map((one) => ({ node: record.node, ...one })),
   );
+  const own = found.flatMap(({ node, holding: { from, until }, labels }) =>
+    labels.map((label) => ({ from, until, label: { node, ...label } })),
+  );
+  const shared = await shareProofs(
+    store,
+    cluster,
+    own.map(({ label }) => label),
+  );
+  const news = groupedBy(shared, ({ node }) => node);
+  const proven = new Map(nodes.map((node) => [node, [...(before.get(node) ?? []), ...(news.get(node) ?? [])]]));
+  const seen = await readSeen(store, cluster, { gpus, bare, names, proven, window, looked });
+  return {
+    records: recordsOf(seen, proven).map(withEarliestLayouts),
+    discovered: own.map(({ from, until, label }) => ({ from, until, proof: proofKey(label) })),
+    proofs: new Set(shared.map(proofKey)),
+  };
 }
 
 /** A lookup of the pods that labels name. */
@@ -125,38 +157,80 @@ function createNames(store: StoreClient, cluster: string, known: readonly Holdin
 }
 
 interface SeenWindow {
-  readonly groups: readonly SampleGroup[];
-  readonly nodes: readonly string[];
-  readonly bare: readonly string[];
-  readonly machines: ReadonlyMap<string, readonly Machine[]>;
-  readonly names: Names;
-  readonly proven: ReadonlyMap<string, readonly ProvenLabel[]>;
   readonly window: RecordWindow;
   /** The window, extended back by the reach of samples. */
   readonly looked: Span;
+  /** The nodes that Kubernetes never reported. */
+  readonly bare: readonly string[];
+}
+
+/** The samples of the GPUs of some nodes around a window, in groups, by {@link gpuOfNodeKey}. */
+interface GpusOfNodes {
+  readonly byGpu: ReadonlyMap<string, readonly SampleGroup[]>;
+  /** The GPUs with samples in the window, and those with samples in the window or on the day before it. */
+  readonly speaking: ReadonlySet<string>;
+  readonly recent: ReadonlySet<string>;
+}
+
+/** Reads the samples of the GPUs of some nodes. GPUs without samples in the window have those of another time. */
+async function readGpus(
+  store: StoreClient,
+  cluster: string,
+  of: SeenWindow & {
+    readonly groups: readonly SampleGroup[];
+    readonly nodes: readonly string[];
+    readonly machines: ReadonlyMap<string, readonly Machine[]>;
+  },
+): Promise<GpusOfNodes> {
+  const { groups, nodes, bare, machines, window, looked } = of;
+  const byGpu = new Map(grouped(groups));
+  const speaking = new Set(byGpu.keys());
+  const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
+  for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, machines, before }))
+    byGpu.set(key, earlier);
+  const recent = new Set(byGpu.keys());
+  const after = { from: window.until, until: window.until + window.absentAfterMillis };
+  for (const ofGpu of await readLongAgo(store, cluster, { byGpu, machines, until: before.from }))
+    byGpu.set(gpuOfNodeKey(ofGpu[0]!), ofGpu);
+  for (const ofGpu of await readLater(store, cluster, { byGpu, machines, after }))
+    byGpu.set(gpuOfNodeKey(ofGpu[0]!), ofGpu);
+  return { byGpu, speaking, recent };
+}
+
+/** Returns the GPUs of each node as groups alone show them. Their labels are complete. */
+function labelledGpus({ byGpu }: GpusOfNodes, names: Names): ReadonlyMap<string, readonly SeenGpu[]> {
+  const gpus = [...byGpu.values()].flatMap((groups) => {
+    const gpu = seenGpu({ groups, moments: undefined }, names.namesakes, undefined);
+    return gpu === undefined ? [] : [{ node: groups[0]!.node, gpu }];
+  });
+  const byNode = groupedBy(gpus, ({ node }) => node);
+  return new Map([...byNode].map(([node, ofNode]) => [node, ofNode.map(({ gpu }) => gpu)]));
 }
 
 /** Reads the GPUs in the samples of each node. GPUs that changed are read moment by moment. */
 async function readSeen(
   store: StoreClient,
   cluster: string,
-  { groups, nodes, bare, machines, names, proven, window, looked }: SeenWindow,
+  of: SeenWindow & {
+    readonly gpus: GpusOfNodes;
+    readonly names: Names;
+    readonly proven: ReadonlyMap<string, readonly ProvenLabel[]>;
+  },
 ): Promise<ReadonlyMap<string, readonly SeenGpu[]>> {
-  const byGpu = new Map(grouped(groups));
-  const speaking = new Set(byGpu.keys());
-  const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
+  const { gpus, bare, names, proven, window, looked } = of;
+  const { byGpu, speaking, recent } = gpus;
   const isBare = new Set(bare);
   // Instances that a GPU was cut into later can be those that a pod of the window has.
   const isCutLater = ({ node, gpu }: SampleGroup): boolean =>
     (proven.get(node) ?? []).some(({ slot, part, at }) => at >= window.until && part !== "" && String(slot) === gpu);
-  for (const [key, earlier] of await readEarlier(store, cluster, { byGpu, nodes, bare, machines, before }))
-    byGpu.set(key, earlier);
-  const special = [...byGpu.values()].flatMap((ofGpu) => {
+  const special = [...recent].flatMap((key) => {
+    const ofGpu = byGpu.get(key)!;
     const { node, gpuKey } = ofGpu[0]!;
     const isAfterwards = isBare.has(node) || isCutLater(ofGpu[0]!);
     return isAfterwards || needsMoments(ofGpu, names.namesakes, looked) ? [{ node, gpuKey, isAfterwards }] : [];
   });
   const moments = new Map<string, SampleMoment[]>(special.map((gpu) => [gpuOfNodeKey(gpu), []]));
+  const before = { from: looked.from - window.absentAfterMillis, until: looked.from };
   const last = await readLastMoments(store, cluster, special, before);
   await names.learn(last);
   for (const moment of last) moments.get(gpuOfNodeKey(moment))!.push(moment);
@@ -167,10 +241,6 @@ async function readSeen(
   const firsts = await readFirstMoments(store, cluster, afterwards, after);
   const next = new Map(firsts.map((moment) => [gpuOfNodeKey(moment), moment.at]));
   for (const moment of firsts) if (!isBare.has(moment.node)) moments.get(gpuOfNodeKey(moment))!.push(moment);
-  for (const ofGpu of await readLongAgo(store, cluster, { byGpu, machines, until: before.from }))
-    byGpu.set(gpuOfNodeKey(ofGpu[0]!), ofGpu);
-  for (const ofGpu of await readLater(store, cluster, { byGpu, machines, after }))
-    byGpu.set(gpuOfNodeKey(ofGpu[0]!), ofGpu);
 
   const seen = new Map<string, SeenGpu[]>();
   for (const [key, ofGpu] of byGpu) {

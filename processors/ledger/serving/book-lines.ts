@@ -9,7 +9,9 @@ import {
   type ServingAmounts,
   type ServingCounts,
 } from "../../../domain/serving/line.ts";
+import { groupedBy } from "../../../domain/grouped.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { together } from "../../../runtime/store/in-step.ts";
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { SERVING_CHARGE_COLUMNS, type BookedServingLine } from "../../../runtime/store/schema/serving.ts";
 import { createBlocks, namesOf, rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
@@ -56,12 +58,26 @@ export async function readBookedLines(
   { cluster, windowStart }: WindowOfCluster,
   policy: string,
 ): Promise<readonly RuledLine[]> {
-  const rows = await store.query<Record<string, unknown>>(
-    `SELECT ${selectionOf(SERVING_CHARGE_COLUMNS)} FROM serving_charges
-     WHERE policy = {policy:String} AND cluster = {cluster:String} AND hour = fromUnixTimestamp64Milli({start:Int64}) AND ${FROZEN}`,
-    { policy, cluster, start: windowStart },
+  return together(store, readAllBooked, { cluster, windowStart, policy });
+}
+
+async function readAllBooked(
+  store: StoreClient,
+  asked: readonly (WindowOfCluster & { readonly policy: string })[],
+): Promise<readonly (readonly RuledLine[])[]> {
+  const rows = await store.query<Record<string, unknown> & { readonly bookedUnder: string }>(
+    `SELECT policy AS bookedUnder, ${selectionOf(SERVING_CHARGE_COLUMNS)} FROM serving_charges
+     WHERE policy IN {policies:Array(String)} AND cluster = {cluster:String}
+       AND toUnixTimestamp(hour) IN {hours:Array(Int64)} AND ${FROZEN}`,
+    {
+      policies: asked.map(({ policy }) => policy),
+      cluster: asked[0]!.cluster,
+      hours: asked.map(({ windowStart }) => windowStart / 1000),
+    },
   );
-  return rows.map(readRow);
+  const lines = rows.map((row) => ({ policy: row.bookedUnder, line: readRow(row) }));
+  const byHour = groupedBy(lines, ({ policy, line }) => `${line.hour} ${policy}`);
+  return asked.map(({ policy, windowStart }) => (byHour.get(`${windowStart} ${policy}`) ?? []).map(({ line }) => line));
 }
 
 /**

@@ -30,8 +30,8 @@ async function readHours(
      ORDER BY namespace, workload_kind, workload, pod_uid, target, kind, model, adapter, tenant`,
     { cluster: windows[0]!.cluster, hours: windows.map(({ windowStart }) => windowStart / 1000) },
   );
-  const byHour = groupedBy(rows.map(readRow), ({ hour }) => String(hour));
-  return windows.map(({ windowStart }) => byHour.get(String(windowStart)) ?? []);
+  const byHour = groupedBy(rows.map(readRow), ({ hour }) => hour);
+  return windows.map(({ windowStart }) => byHour.get(windowStart) ?? []);
 }
 
 /**

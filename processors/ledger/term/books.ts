@@ -30,12 +30,16 @@ export interface Books {
   readonly begun: number | undefined;
 }
 
-/** Reads the books. Fails with a `StoreError`. */
-export async function readBooks(store: StoreClient, rules: LedgerRules, now: number): Promise<Books> {
+/** Reads the books, and the open hours since `since`. Fails with a `StoreError`. */
+export async function readBooks(
+  store: StoreClient,
+  rules: LedgerRules,
+  { since, now }: { readonly since: number; readonly now: number },
+): Promise<Books> {
   const closed = await readClosed(store);
   return {
     closed,
-    lives: await readLives(store, now, rules.absentAfterMillis),
+    lives: await readLives(store, { since, now }, rules.absentAfterMillis),
     stale: await staleCharges(store, rules, { from: -Infinity, openSince: closed.openSince }),
     begun: await firstCharged(store),
   };

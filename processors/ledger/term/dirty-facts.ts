@@ -1,5 +1,6 @@
 import { compareFacts } from "../../../domain/fact.ts";
-import { holdingOf } from "../../../domain/holding.ts";
+import { groupedBy } from "../../../domain/grouped.ts";
+import { holdingOf, type Holding } from "../../../domain/holding.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
@@ -7,6 +8,8 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { PartitionEnds } from "./dirty-windows.ts";
 import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
+import { LONGEST_REACH_MILLIS } from "../hours/window.ts";
+import { readNamesakes } from "../metering/read-pods.ts";
 import type { Watermark } from "../hours/runs.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
@@ -54,9 +57,12 @@ export function createDirtyFacts(options: {
   readonly store: StoreClient;
   /** Returns the ends of a topic's partitions. */
   readonly ends: (topic: string) => Promise<PartitionEnds>;
+  readonly absentAfterMillis: number;
   readonly now: () => number;
 }): DirtyFacts {
   const { store, ends, now } = options;
+  // A GPU without samples keeps the holder of its last label for this time.
+  const lastsMillis = options.absentAfterMillis + LONGEST_REACH_MILLIS;
   let offsets: ReadonlyMap<number, number> | undefined;
   let settled: ReadonlyMap<number, number> = new Map();
   const looks: Look[] = [];
@@ -82,7 +88,11 @@ export function createDirtyFacts(options: {
       if (offsets === undefined) settled = from;
       const rows = await rowsBetween(store, from, limits);
       const windows = new Map<string, WindowOfCluster>();
-      for (const { cluster, from, until } of spansOf(rows, now())) {
+      const { spans, ended } = changesIn(rows, now());
+      const labelled = await labelledHours(store, ended);
+      const held = [...ended.map(({ cluster, until }) => ({ cluster, from: until, until })), ...labelled];
+      const kept = held.map((span) => ({ ...span, until: Math.min(now(), span.until + lastsMillis) }));
+      for (const { cluster, from, until } of [...spans, ...kept]) {
         for (let hour = hourOf(from); hour < until; hour += HOUR_MILLIS)
           windows.set(keyOf({ cluster, windowStart: hour }), { cluster, windowStart: hour });
       }
@@ -148,18 +158,77 @@ function rowsBetween(
   });
 }
 
-/** Returns the spans that new rows change. */
-function spansOf(rows: readonly FactRow[], now: number): readonly (ChangedSpan & { readonly cluster: string })[] {
-  const spans: (ChangedSpan & { readonly cluster: string })[] = [];
+type SpanOfCluster = ChangedSpan & { readonly cluster: string };
+
+/** The changes by new rows: spans, and the pods that were unknown until their end, whose labels can have held beyond it. */
+interface Changes {
+  readonly spans: readonly SpanOfCluster[];
+  readonly ended: readonly EndedPod[];
+}
+
+type EndedPod = Holding & { readonly cluster: string };
+
+function changesIn(rows: readonly FactRow[], now: number): Changes {
+  const spans: SpanOfCluster[] = [];
+  const ended: EndedPod[] = [];
   for (let first = 0; first < rows.length;) {
     const { source, object, cluster } = rows[first]!;
     let end = first;
     while (rows[end]?.source === source && rows[end]?.object === object) end += 1;
     const ofObject = rows.slice(first, end);
     spans.push(...changesOf(source, ofObject, now).map((span) => ({ ...span, cluster })));
+    if (source === "workload_facts" && ofObject.every(({ isNew }) => isNew)) {
+      const holding = holdingOf(JSON.parse(ofObject.at(-1)!.fact) as WorkloadFact);
+      if (holding !== undefined && holding.until < now) ended.push({ ...holding, cluster });
+    }
     first = end;
   }
+  return { spans, ended };
+}
+
+const LABELLED = `
+SELECT node, namespace, pod AS name, pod_uid AS uid,
+  toFloat64(toUnixTimestamp64Milli(min(scraped_at))) AS first, toFloat64(toUnixTimestamp64Milli(max(scraped_at))) AS last
+FROM gpu_samples
+WHERE cluster = {cluster:String} AND scraped_at >= fromUnixTimestamp64Milli({since:Int64})
+  AND concat(namespace, '/', pod) IN {names:Array(String)}
+GROUP BY node, namespace, pod, pod_uid, toStartOfHour(scraped_at)`;
+
+interface LabelledHour extends Pick<Holding, "node" | "namespace" | "name" | "uid"> {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Reads the times after the ends of pods in which samples have their labels, and no other pod explains the labels. Such a label has counted
+ * as an unknown pod. Fails with a `StoreError`.
+ */
+async function labelledHours(store: StoreClient, ended: readonly EndedPod[]): Promise<readonly SpanOfCluster[]> {
+  const spans: SpanOfCluster[] = [];
+  for (const [cluster, pods] of groupedBy(ended, (pod) => pod.cluster)) {
+    const ends = groupedBy(pods, nameOf);
+    const since = Math.min(...pods.map(({ until }) => until));
+    const rows = await store.query<LabelledHour>(LABELLED, { cluster, since, names: [...ends.keys()] });
+    const own = new Set(pods.map(({ uid }) => uid));
+    const known = await readNamesakes(store, cluster, [...new Set(rows.map(nameOf))]);
+    const others = groupedBy(
+      known.filter(({ uid }) => !own.has(uid)),
+      nameOf,
+    );
+    for (const row of rows) {
+      const { node, uid, first, last } = row;
+      const isAfter = ends.get(nameOf(row))!.some(({ until }) => last >= until);
+      const isOthers = (other: Holding): boolean =>
+        (uid === "" || uid === other.uid) && other.from <= first && (other.node === node || last < other.until);
+      if (isAfter && others.get(nameOf(row))?.some(isOthers) !== true)
+        spans.push({ cluster, from: first, until: last });
+    }
+  }
   return spans;
+}
+
+function nameOf({ namespace, name }: Pick<Holding, "namespace" | "name">): string {
+  return `${namespace}/${name}`;
 }
 
 function changesOf(table: (typeof TABLES)[number], rows: readonly FactRow[], now: number): readonly ChangedSpan[] {
@@ -187,8 +256,7 @@ export function podChanges(before: WorkloadFact | undefined, after: WorkloadFact
   const [old, held] = [before === undefined ? undefined : holdingOf(before), holdingOf(after)];
   if (held === undefined && old === undefined) return [];
   const from = Math.min(old?.from ?? Infinity, held?.from ?? Infinity);
-  // If the pod was unknown, a label can have held beyond the pod's end.
-  const until = Math.min(now, Math.max(old?.until ?? Infinity, held?.until ?? -Infinity));
+  const until = Math.min(now, Math.max(old?.until ?? -Infinity, held?.until ?? -Infinity));
   if (old === undefined || held === undefined || before === undefined || describe(before) !== describe(after))
     return until > from ? [{ from, until }] : [];
   const pairs: readonly (readonly [number, number])[] = [

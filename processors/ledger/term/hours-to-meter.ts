@@ -1,10 +1,7 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
-import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
-
-/** Hours older than this are not metered for the first time, because raw rows are not kept longer. */
-const OLDEST_MILLIS = 40 * DAY_MILLIS;
+import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**
  * Selects since when each cluster is watched or scraped, and until when anything is known to exist: machines, or samples and the time after
@@ -31,7 +28,7 @@ LEFT JOIN (
       window_end <= published AND published <= fromUnixTimestamp64Milli({now:Int64}) AS isWhole
     FROM runs
     WHERE kind = 'usage' AND window_start <= fromUnixTimestamp64Milli({now:Int64})
-      AND window_start >= fromUnixTimestamp64Milli({now:Int64} - ${OLDEST_MILLIS})
+      AND window_start >= fromUnixTimestamp64Milli({since:Int64})
     GROUP BY cluster, window_start, window_end
   ) GROUP BY cluster
 ) AS metered USING (cluster)`;
@@ -48,9 +45,13 @@ export interface Life {
   readonly open: readonly number[];
 }
 
-/** Reads the clusters with any data at a time. Fails with a `StoreError`. */
-export function readLives(store: StoreClient, now: number, absentAfterMillis: number): Promise<readonly Life[]> {
-  return store.query<Life>(LIVES, { now, absentAfter: absentAfterMillis });
+/** Reads the clusters with any data at a time, with their open hours since `since`. Fails with a `StoreError`. */
+export function readLives(
+  store: StoreClient,
+  { since, now }: { readonly since: number; readonly now: number },
+  absentAfterMillis: number,
+): Promise<readonly Life[]> {
+  return store.query<Life>(LIVES, { since, now, absentAfter: absentAfterMillis });
 }
 
 /** The hours to meter. */
@@ -64,11 +65,11 @@ export interface HoursToMeter {
   readonly begun: ReadonlyMap<string, number>;
 }
 
-/** Returns the hours to meter at a time. */
-export function hoursToMeter(lives: readonly Life[], now: number): HoursToMeter {
+/** Returns the hours to meter at a time. Hours before `since` are not metered, because their raw rows may have expired. */
+export function hoursToMeter(lives: readonly Life[], now: number, since: number): HoursToMeter {
   const due = lives.flatMap(({ cluster, begun, over, next, open }) => {
     const windows = open.map((windowStart) => ({ cluster, windowStart }));
-    const from = Math.max(next === 0 ? hourOf(begun) : next, hourOf(now - OLDEST_MILLIS));
+    const from = Math.max(next === 0 ? hourOf(begun) : next, hourOf(since));
     for (let windowStart = from; windowStart <= now; windowStart += HOUR_MILLIS) windows.push({ cluster, windowStart });
     return windows.filter(({ windowStart }) => windowStart < over);
   });

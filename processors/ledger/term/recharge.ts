@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { inStep } from "../../../runtime/store/in-step.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
 import { chargeAgain, type LedgerTurn, type Recharged } from "../hours/compute-hour.ts";
 import type { LedgerRules } from "../hours/rules.ts";
@@ -11,12 +12,16 @@ export type RechargeTurn = Pick<LedgerTurn, "generation" | "now" | "closed">;
 export interface Recharge {
   /** The number of concurrent calls that keep it busy. */
   readonly atOnce: number;
-  /** Charges an hour again. Fails with the store's error. */
-  charge(window: StaleWindow, turn: RechargeTurn): Promise<Recharged>;
+  /** Charges hours of one cluster again, in step. Returns the outcome of each, in the order of the hours. */
+  charge(windows: readonly StaleWindow[], turn: RechargeTurn): Promise<readonly PromiseSettledResult<Recharged>[]>;
 }
 
 /** Creates a recharge that runs in the caller's thread. */
 export function createRecharge(store: StoreClient, rules: LedgerRules): Recharge {
   const weights = createFrozenWeights(store);
-  return { atOnce: 1, charge: (window, turn) => chargeAgain(store, window, rules, { ...turn, weights }) };
+  return {
+    atOnce: 1,
+    charge: (windows, turn) =>
+      inStep(store, windows, (window, own) => chargeAgain(own, window, rules, { ...turn, weights })),
+  };
 }

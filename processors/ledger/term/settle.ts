@@ -2,10 +2,11 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { ChargeFindings } from "../charging/charge-window.ts";
 import { readClosed } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
-import { chargeAgain, computeLedger } from "../hours/compute-hour.ts";
+import { computeLedger } from "../hours/compute-hour.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
 import { computeHours, portionOf } from "../hours/portion.ts";
+import { createRecharge } from "./recharge.ts";
 import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
 
 /** The result of settling. */
@@ -47,9 +48,19 @@ export async function settle(
     }
     for (const window of reopened) if (window.windowStart < now) waiting.set(keyOf(window), window);
   }
-  for (const window of await staleCharges(store, rules, { from: -Infinity, openSince: closed.openSince })) {
-    const turn = { generation: (generation += 1), now, closed, weights };
-    breaches.push(...(await chargeAgain(store, window, rules, turn)).breaches);
+  const again = createRecharge(store, rules);
+  let stale = await staleCharges(store, rules, { from: -Infinity, openSince: closed.openSince });
+  for (let [first] = stale; first !== undefined; [first] = stale) {
+    const { cluster } = first;
+    const portion = await portionOf(
+      store,
+      stale.filter((window) => window.cluster === cluster),
+    );
+    stale = stale.filter((window) => !portion.includes(window));
+    for (const outcome of await again.charge(portion, { generation: (generation += 1), now, closed })) {
+      if (outcome.status === "rejected") throw outcome.reason;
+      breaches.push(...outcome.value.breaches);
+    }
   }
   return { breaches, generation };
 }

@@ -1,7 +1,6 @@
 import { SAMPLES_TOPIC, SERVING_TOPIC } from "../../../domain/messages/topics.ts";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import { pause } from "../../../runtime/clock.ts";
-import { inTurns } from "../../../runtime/in-turns.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { readBooks, readBooksVersion, type Books } from "./books.ts";
 import { createDirtyFacts } from "./dirty-facts.ts";
@@ -20,7 +19,7 @@ import { NOTHING_CLOSED } from "../closing/closed.ts";
 import { createFrozenWeights } from "../closing/frozen.ts";
 import { computeLedger } from "../hours/compute-hour.ts";
 import { computeHours, portionOf } from "../hours/portion.ts";
-import type { Discovery } from "../hours/reopened.ts";
+import type { Findings } from "../hours/reopened.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
@@ -42,9 +41,9 @@ export interface TermLedger {
 }
 
 /**
- * Runs the work of a term. It looks for hours with new samples, new facts or passed time. It makes their rollups, and meters and charges
- * them one at a time, newest first. It charges hours again whose rules have changed, several at once. It corrects closed hours and drops
- * superseded runs. A failure is reported and retried, and never ends the term. The term ends if the store has a higher generation, because
+ * Runs the work of a term. It looks for hours with new samples, new facts or passed time, and for hours whose rules or usage have changed.
+ * It makes the rollups of the former, and meters and charges them; it charges the latter again, or corrects them. The newest hours come
+ * first, several in step. It drops superseded runs. A failure is reported and retried, and never ends the term. The term ends if the store has a higher generation, because
  * another leader was elected, or if the clock was set back.
  */
 export async function workTerm(
@@ -74,7 +73,8 @@ export async function workTerm(
     now,
     overlapMillis: timing.overlapMillis,
   });
-  const facts = createDirtyFacts({ store, ends, now });
+  const { absentAfterMillis } = ledger.rules;
+  const facts = createDirtyFacts({ store, ends, absentAfterMillis, now });
   const schedule = createSchedule(timing);
   /** Waiting windows with new samples. Facts alone change no rollup. */
   const sampled = new Set<string>();
@@ -128,9 +128,9 @@ export async function workTerm(
     if (now() >= ledgerAt && !signal.aborted) await chargeRunning();
     events.onWaiting([...new Set([...schedule.past(now()), ...stale].map(({ windowStart }) => windowStart))]);
     const due = signal.aborted ? [] : schedule.next(now());
-    if (due.length > 0) await compute(due);
-    else if (stale.length > 0 && !signal.aborted)
-      await inTurns(stale.splice(0, again.atOnce * HOURS_EACH), again.atOnce, recharge);
+    const [newestDue, newestStale] = [due, stale].map(([first]) => first?.windowStart ?? -Infinity) as [number, number];
+    if (newestStale > newestDue && !signal.aborted) await rechargeSome();
+    else if (due.length > 0) await compute(due);
     else await pause(Math.min(timing.quietMillis, Math.max(50, Math.min(lookAt, ledgerAt) - now())), signal);
   }
 
@@ -146,16 +146,16 @@ export async function workTerm(
     }
     for (const window of await serving.look()) schedule.touch(window, now());
     changed.push(...(await facts.look()));
+    const since = ledger.meteredSince(now());
     const at = `${version} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
     const isNew = at !== booksAt;
     if (isNew) {
-      books = await readBooks(store, ledger.rules, now());
+      books = await readBooks(store, ledger.rules, { since, now: now() });
       booksAt = at;
       stale = [...books.stale];
     }
-    const { due, begun } = hoursToMeter(books.lives, now());
+    const { due, begun } = hoursToMeter(books.lives, now(), since);
     known = begun;
-    const since = ledger.meteredSince(now());
     running = due.filter(isRunning);
     const isDue = (window: WindowOfCluster): boolean =>
       !isRunning(window) && window.windowStart >= Math.max(since, begun.get(window.cluster) ?? Infinity);
@@ -187,22 +187,18 @@ export async function workTerm(
     }
   }
 
-  async function computeHour(
-    window: WindowOfCluster,
-    own: StoreClient,
-  ): Promise<{ readonly discovered: readonly Discovery[] }> {
+  async function computeHour(window: WindowOfCluster, own: StoreClient): Promise<Findings> {
     const started = performance.now();
     schedule.begin(window, now());
     const isSampled = sampled.delete(keyOf(window));
-    let discovered: readonly Discovery[] = [];
+    let found: Findings = NOTHING_FOUND;
     try {
       const hasRaw = await hasRawRows(own, window);
       const rows = isSampled && hasRaw ? await makeRollups(own, window) : undefined;
       // The first scrape of a cluster can touch the hour before, in which nothing was known yet.
       const isBefore = rows === 0 && window.windowStart < (known.get(window.cluster) ?? -Infinity);
       const isMetered = hasRaw && !isBefore && !isRunning(window);
-      if (isMetered && window.windowStart >= ledger.meteredSince(now()))
-        ({ discovered } = await makeLedger(own, window));
+      if (isMetered && window.windowStart >= ledger.meteredSince(now())) found = await makeLedger(own, window);
       facts.settle(window);
       schedule.finish(window, performance.now() - started);
     } catch (error) {
@@ -210,7 +206,7 @@ export async function workTerm(
       schedule.fail(window, now());
       if (!signal.aborted) events.onError(error, window);
     }
-    return { discovered };
+    return found;
   }
 
   function isRunning({ windowStart }: WindowOfCluster): boolean {
@@ -247,10 +243,10 @@ export async function workTerm(
     };
     const begun = performance.now();
     stale = stale.filter((old) => keyOf(old) !== keyOf(window));
-    const { usageRows, discovered, ...findings } = await computeLedger(own, window, ledger.rules, turn, signal);
+    const { usageRows, discovered, proofs, ...findings } = await computeLedger(own, window, ledger.rules, turn, signal);
     events.onRun({ ...window, kind: "usage", seconds: secondsSince(begun), rows: usageRows });
     events.onCharged({ ...window, findings });
-    return { usageRows, discovered };
+    return { usageRows, discovered, proofs };
   }
 
   /** Computes the rollups of a window. Returns their number of rows. */
@@ -262,30 +258,47 @@ export async function workTerm(
     return rows;
   }
 
-  async function recharge(window: StaleWindow): Promise<void> {
+  /** Charges as many stale hours again as are computed at the same time. After them, windows with new data have their turn. */
+  async function rechargeSome(): Promise<void> {
+    const portions: (readonly StaleWindow[])[] = [];
+    for (let [first] = stale; first !== undefined && portions.length < again.atOnce; [first] = stale) {
+      const { cluster } = first;
+      const ofCluster = stale.filter((window) => window.cluster === cluster);
+      const portion = await portionOf(store, ofCluster).catch(() => ofCluster.slice(0, 1));
+      stale = stale.filter((window) => !portion.includes(window));
+      portions.push(portion);
+    }
+    await Promise.all(portions.map(recharge));
+  }
+
+  async function recharge(windows: readonly StaleWindow[]): Promise<void> {
     const begun = performance.now();
-    try {
-      if (signal.aborted) return;
-      const turn = { generation, now: time(), closed: books.closed };
-      const { kind, chargeRows, ...findings } = await again.charge(window, turn);
+    const turn = { generation, now: time(), closed: books.closed };
+    const outcomes = await again
+      .charge(windows, turn)
+      .catch((reason: unknown) => windows.map((): PromiseRejectedResult => ({ status: "rejected", reason })));
+    for (const [index, window] of windows.entries()) {
+      const outcome = outcomes[index]!;
+      if (outcome.status === "rejected") {
+        // The hour is still stale, whether or not the attempt has written anything.
+        booksAt = undefined;
+        if (!signal.aborted) events.onError(outcome.reason, window);
+        continue;
+      }
+      const { kind, chargeRows, ...findings } = outcome.value;
       events.onRun({ ...window, kind, seconds: secondsSince(begun), rows: chargeRows });
       events.onCharged({ ...window, findings });
-    } catch (error) {
-      // The hour is still stale, whether or not the attempt has written anything.
-      booksAt = undefined;
-      if (!signal.aborted) events.onError(error, window);
     }
   }
 }
+
+const NOTHING_FOUND: Findings = { discovered: [], proofs: new Set() };
 
 /** The wait after a look that has found hours of the past. Without any it doubles, up to the timing's. */
 const LOOK_AGAIN_MILLIS = 4_000;
 
 /** The longest time for which the read books are used. A store with several replicas may have shown its version before the rest. */
 const BOOKS_STAND_MILLIS = 300_000;
-
-/** The number of hours that each worker charges again before windows with new data get their turn. */
-const HOURS_EACH = 2;
 
 function secondsSince(begun: number): number {
   return (performance.now() - begun) / 1000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closesFrom, periodOf, periodsDue, readPeriod } from "../../../domain/period.ts";
+import { closesFrom, lastDue, periodOf, periodsDue, readPeriod } from "../../../domain/period.ts";
 
 describe("a billing period", () => {
   it("is a UTC calendar month, named by its year and month", () => {
@@ -24,5 +24,8 @@ describe("a billing period", () => {
     expect(due(Date.UTC(2026, 1, 3) - 1)).toEqual([]);
     expect(due(Date.UTC(2026, 1, 3))).toEqual(["2026-01"]);
     expect(due(Date.UTC(2026, 3, 2))).toEqual(["2026-01", "2026-02"]);
+    expect(lastDue(Date.UTC(2026, 3, 2), 3).name).toBe("2026-02");
+    expect(lastDue(Date.UTC(2026, 3, 3), 3).name).toBe("2026-03");
+    expect(lastDue(Date.UTC(2026, 3, 30), 28).name).toBe("2026-03");
   });
 });

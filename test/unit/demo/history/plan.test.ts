@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
-import { gridTimes, hourChunks, mostRowsOf, thinnedInterval } from "../../../../demo/history/plan.ts";
+import { chunksOf, gridTimes, missingPast, mostRowsOf, thinnedInterval } from "../../../../demo/history/plan.ts";
 import { mergeRanges, missingRanges, type Range } from "../../../../demo/history/ranges.ts";
 import { rounds } from "../../../support/rounds.ts";
-import { DAY_MILLIS, HOUR_MILLIS } from "../../../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 5, 2, 12);
 
@@ -51,16 +51,38 @@ describe("the plan of a history", () => {
   });
 
   test("goes from the newest day to the oldest, and forward within a day", () => {
-    const chunks = hourChunks([[NOON - 2 * DAY_MILLIS + 60_000, NOON - 60_000]]);
+    const range: Range = [NOON - 2 * DAY_MILLIS + 60_000, NOON - 60_000];
+    const chunks = chunksOf({ range, intervalMillis: 5 * MINUTE_MILLIS });
     expect(chunks[0]).toEqual([NOON - 12 * HOUR_MILLIS, NOON - 11 * HOUR_MILLIS]);
     expect(chunks[11]).toEqual([NOON - HOUR_MILLIS, NOON - 60_000]);
     expect(chunks[12]).toEqual([NOON - 36 * HOUR_MILLIS, NOON - 35 * HOUR_MILLIS]);
     expect(chunks.at(-1)).toEqual([NOON - 37 * HOUR_MILLIS, NOON - 36 * HOUR_MILLIS]);
+    const ofHalfDays = chunksOf({ range, intervalMillis: HOUR_MILLIS });
+    expect(ofHalfDays.slice(0, 2)).toEqual([
+      [NOON - 12 * HOUR_MILLIS, NOON - 60_000],
+      [NOON - 36 * HOUR_MILLIS, NOON - 24 * HOUR_MILLIS],
+    ]);
   });
 
-  test("has each time of the grid in one chunk", () => {
-    const whole: Range = [NOON - 50 * HOUR_MILLIS + 1234, NOON + 777];
-    const times = hourChunks([whole]).flatMap((chunk) => gridTimes(chunk, 120_000));
-    expect(times.toSorted((a, b) => a - b)).toEqual(gridTimes(whole, 120_000));
+  test.each([0.5, 2, 5, 20, 60])("has each time of a grid of %d minutes in one chunk", (minutes) => {
+    const intervalMillis = minutes * MINUTE_MILLIS;
+    const range: Range = [NOON - 50 * HOUR_MILLIS + 1234, NOON + 777];
+    const times = chunksOf({ range, intervalMillis }).flatMap((chunk) => gridTimes(chunk, intervalMillis));
+    expect(times.toSorted((a, b) => a - b)).toEqual(gridTimes(range, intervalMillis));
+  });
+
+  test("has the recent past first, then an older one with one scrape an hour, without what is known", () => {
+    const fleet = createFleet({ seed: 1, gpus: 96 });
+    const past = { fromMillis: NOON - 40 * DAY_MILLIS, recentMillis: 8 * DAY_MILLIS, nowMillis: NOON };
+    const known: Range[] = [
+      [NOON - 10 * DAY_MILLIS, NOON - 7 * DAY_MILLIS],
+      [NOON - HOUR_MILLIS, NOON],
+    ];
+    expect(missingPast(fleet, past, known)).toEqual([
+      { range: [NOON - 7 * DAY_MILLIS, NOON - HOUR_MILLIS], intervalMillis: 5 * MINUTE_MILLIS },
+      { range: [NOON - 40 * DAY_MILLIS, NOON - 10 * DAY_MILLIS], intervalMillis: HOUR_MILLIS },
+    ]);
+    const short = { ...past, fromMillis: NOON - DAY_MILLIS };
+    expect(missingPast(fleet, short, []).map(({ range }) => range)).toEqual([[NOON - 8 * DAY_MILLIS, NOON]]);
   });
 });

@@ -12,9 +12,9 @@ describe("the time that a pod's new fact changes", () => {
     expect(podChanges(undefined, running, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
   });
 
-  it("is its whole time until now also if the pod has ended: labels can have held beyond its end", () => {
+  it("is its time until its end, if there was no earlier fact and the pod has ended", () => {
     const over = workloadFact({ times: { ...times, finished: NOON + 100 * MINUTE }, phase: "Succeeded" });
-    expect(podChanges(undefined, over, NOW)).toEqual([{ from: NOON + MINUTE, until: NOW }]);
+    expect(podChanges(undefined, over, NOW)).toEqual([{ from: NOON + MINUTE, until: NOON + 100 * MINUTE }]);
   });
 
   it("is empty if the pod is not bound, or if the fact equals the earlier one", () => {
