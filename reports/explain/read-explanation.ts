@@ -9,7 +9,7 @@ import { momentSql, sqlOf, sqlOfLines } from "../question/question.ts";
 import { fromLines, LINES, type ChargesTable, type ChooseTable } from "../sums/tables.ts";
 import type { ExplainedLine, ExplainedSegment, Explanation, Part, Question } from "./explanation.ts";
 
-/** The number of parts of each kind, highest cost first. */
+/** The number of parts of each kind and of lines, highest cost first, if no other is asked for. */
 export const MOST_PARTS = 10;
 
 const SUMS = `toString(sum(gpu_hours)) AS gpuHours, toString(sum(ifNull(effective_cost, 0))) AS cost,
@@ -23,6 +23,8 @@ export interface ExplainOptions {
   readonly chooseTable?: ChooseTable;
   /** True if lines have their segments; the default. */
   readonly hasSegments?: boolean;
+  /** The number of parts of each kind and of lines; by default {@link MOST_PARTS}. */
+  readonly most?: number;
 }
 
 /**
@@ -32,9 +34,9 @@ export interface ExplainOptions {
 export async function explain(
   store: StoreClient,
   question: Question,
-  { chooseTable = fromLines, hasSegments = true }: ExplainOptions = {},
+  { chooseTable = fromLines, hasSegments = true, most = MOST_PARTS }: ExplainOptions = {},
 ): Promise<Explanation> {
-  const asked = { store, ...conditionOf(question) };
+  const asked = { store, most, ...conditionOf(question) };
   const tableFor = (dimensions: readonly string[]): Promise<ChargesTable> =>
     "gpu" in question ? Promise.resolve(LINES) : chooseTable(question, dimensions);
   const [sums, ofWorkloads] = await Promise.all([tableFor([]), tableFor(["workload"])]);
@@ -42,9 +44,10 @@ export async function explain(
   return { question, ...steps, lines };
 }
 
-/** A question's store, and its condition in SQL. */
+/** A question's store, the number of parts to read, and its condition in SQL. */
 interface Asked {
   readonly store: StoreClient;
+  readonly most: number;
   readonly where: string;
   readonly parameters: StoreParameters;
 }
@@ -72,7 +75,7 @@ const NOTHING: Part = { gpuHours: "0", cost: "0", unpricedGpuHours: "0", kWh: nu
 
 /** Reads the whole sum and its parts by each step. Each row is of one step. */
 async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
-  const { store, where, parameters } = asked;
+  const { store, most, where, parameters } = asked;
   const stored = await store.query<Stored<StepRow>>(
     `SELECT multiIf(grouping(state) = 0, 'states', grouping(team) = 0, 'owners', grouping(price) = 0, 'prices',
          grouping(workload) = 0, 'workloads', grouping(attribution) = 0, 'evidence', 'total') AS step,
@@ -81,7 +84,7 @@ async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
      FROM ${table.name} WHERE ${where} AND ${table.where}
      GROUP BY GROUPING SETS ((), (state, because, payer), (team, team_rule), (price, priced_since),
        (namespace, workload_kind, workload), (attribution))
-     ORDER BY step, ${DEAREST} LIMIT ${MOST_PARTS} BY step`,
+     ORDER BY step, ${DEAREST} LIMIT ${most} BY step`,
     { ...parameters, ...table.parameters },
   );
   const rows = stored.map((row) => partOf<StepRow>(row));
@@ -166,15 +169,15 @@ interface LineRow extends Omit<ExplainedLine, "segment"> {
  * first days come first.
  */
 async function scopeOfHighest(
-  { store, where, parameters }: Asked,
+  { store, most, where, parameters }: Asked,
   table: ChargesTable,
 ): Promise<Pick<Asked, "where" | "parameters">> {
   const { name, highestCost } = table;
   if (highestCost === undefined) return { where: "true", parameters: {} };
-  const rows = await store.query<{ readonly team: string; readonly day: string; readonly most: string }>(
-    `SELECT team, toString(toDate(from_at, 'UTC')) AS day, toString(ifNull(${highestCost}, 0)) AS most
+  const rows = await store.query<{ readonly team: string; readonly day: string; readonly dearest: string }>(
+    `SELECT team, toString(toDate(from_at, 'UTC')) AS day, toString(ifNull(${highestCost}, 0)) AS dearest
      FROM ${name} WHERE ${where} AND ${table.where}
-     ORDER BY ifNull(${highestCost}, 0) DESC, day, team LIMIT ${MOST_PARTS} WITH TIES`,
+     ORDER BY ifNull(${highestCost}, 0) DESC, day, team LIMIT ${most} WITH TIES`,
     { ...parameters, ...table.parameters },
   );
   return {
@@ -184,7 +187,7 @@ async function scopeOfHighest(
       dearTeams: [...new Set(rows.map(({ team }) => team))],
       dearDays: [...new Set(rows.map(({ day }) => day))],
       // Fewer rows contain all lines.
-      least: rows.length < MOST_PARTS ? "-1e18" : rows.at(-1)!.most,
+      least: rows.length < most ? "-1e18" : rows.at(-1)!.dearest,
     },
   };
 }
@@ -200,7 +203,7 @@ async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean
        toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
      FROM charges_published WHERE ${asked.where} AND ${highest.where}
-     ORDER BY ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot LIMIT ${MOST_PARTS}`,
+     ORDER BY ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot LIMIT ${asked.most}`,
     { ...asked.parameters, ...highest.parameters },
   );
   const imported = await readImported(

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { allowed, policyOf } from "../api/context.ts";
 import { readText } from "../api/words.ts";
 import type { ExplainedLine, Explanation, Part, Question } from "../explain/explanation.ts";
-import { explain, MOST_PARTS } from "../explain/read-explanation.ts";
+import { explain } from "../explain/read-explanation.ts";
 import { readGpuAt } from "../question/line.ts";
 import { objectionTo, titleOfDimension, type ChargesQuestion, type Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
@@ -21,7 +21,7 @@ import type { AddPage, PageContext } from "./routes.ts";
 export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): void {
   const { span, kind, where, policy } = words;
   const line = z.string().transform(readText(readGpuAt)).optional();
-  const query = z.object({ span, kind, where, policy, line });
+  const query = z.object({ span, kind, where, policy, line, shown: z.enum(SHOWN).default(SHOWN[0]) });
   add("/explain", { schema: { querystring: query } }, async (request, { ledgerVersion, store }) => {
     const asked = request.query as z.output<typeof query>;
     const { viewer } = request;
@@ -35,11 +35,13 @@ export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): 
     const explanation = await explain(store, question, {
       chooseTable: sums.at(ledgerVersion),
       hasSegments: "gpu" in question,
+      most: Number(asked.shown),
     });
     const [first] = explanation.lines;
     const samples =
       "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];
-    const content = <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen: asked.where }} />;
+    const { where: seen, shown } = asked;
+    const content = <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen, shown }} />;
     return { title: "Explained", content };
   });
 }
@@ -56,15 +58,21 @@ function samplesOf(
   return readSamples(store, { cluster, node, gpuKey: segment.gpuKey, from, until, ...own });
 }
 
+/** The numbers of rows that a table can have. */
+const SHOWN = ["10", "100", "1000"] as const;
+type Shown = (typeof SHOWN)[number];
+
 interface ExplainProps {
   readonly explanation: Explanation;
   readonly samples: readonly MeasuredSample[];
   readonly currency: string;
   /** The conditions of the request, without those of the viewer's teams. */
   readonly seen: readonly Filter[];
+  /** The number of rows of each table. */
+  readonly shown: Shown;
 }
 
-function ExplainPage({ explanation, samples, currency, seen }: ExplainProps): VNode {
+function ExplainPage({ explanation, samples, currency, seen, shown }: ExplainProps): VNode {
   const { question, lines, cost, gpuHours, unpricedGpuHours } = explanation;
   if (lines.length === 0)
     return (
@@ -93,7 +101,7 @@ function ExplainPage({ explanation, samples, currency, seen }: ExplainProps): VN
       {"gpu" in question ? (
         <LinesOfGpu {...{ lines, samples, currency }} />
       ) : (
-        <Steps {...{ explanation, question, currency }} />
+        <Steps {...{ explanation, question, currency, shown }} />
       )}
     </>
   );
@@ -117,9 +125,10 @@ interface StepsProps {
   readonly explanation: Explanation;
   readonly question: ChargesQuestion;
   readonly currency: string;
+  readonly shown: Shown;
 }
 
-function Steps({ explanation, question, currency }: StepsProps): VNode {
+function Steps({ explanation, question, currency, shown }: StepsProps): VNode {
   const { states, owners, prices, workloads, evidence, lines } = explanation;
   const more = (filters: readonly Filter[]): string => explainAddress(question, filters);
   const is = (dimension: string, value: string): Filter => ({ dimension, values: [value] });
@@ -130,10 +139,10 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
     all = "all",
   ): VNode => (
     <Table
-      caption={rows.length < MOST_PARTS ? caption : `${caption}: the ${MOST_PARTS} with the highest cost`}
+      caption={rows.length < Number(shown) ? caption : `${caption}: the ${shown} with the highest cost`}
       rows={rows}
       columns={[
-        { ...first, foot: rows.length < MOST_PARTS ? all : "these" },
+        { ...first, foot: rows.length < Number(shown) ? all : "these" },
         ...others,
         { head: "GPU-hours", ...hoursColumn(rows, (row) => row.gpuHours) },
         { head: currency, ...moneyColumn(rows, (row) => row.cost, currency) },
@@ -195,6 +204,13 @@ function Steps({ explanation, question, currency }: StepsProps): VNode {
       <h2>Lines with the highest cost</h2>
       <Lines {...{ lines, currency, policy: question.policy }} />
       <p class="links">
+        {lines.length < Number(shown)
+          ? null
+          : SHOWN.filter((more) => Number(more) > Number(shown)).map((more) => (
+              <a key={more} href={`${explainAddress(question)}&shown=${more}`}>
+                {more} rows of each table
+              </a>
+            ))}
         <a href={explainAddress(question).replace("/explain?", "/api/v1/charges/lines?format=csv&")}>
           All lines as CSV
         </a>

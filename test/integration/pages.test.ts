@@ -75,10 +75,16 @@ describe("pages", () => {
       expect(lines).toContain(`<a href="${path}"><bdi>`);
       expect((await server.get(path.replaceAll("&amp;", "&"))).body).toContain("Cost in USD");
     }
+    const rowsOf = (of: string): number => of.slice(of.indexOf("Lines with the highest cost")).split("<tr>").length - 1;
+    const [, more] = /href="([^"]*)">100 rows of each table/.exec(body)!;
     const [, file] = /href="([^"]*)">All lines as CSV/.exec(body)!;
     const csv = await server.get(file!.replaceAll("&amp;", "&"));
     expect(csv.headers["content-disposition"]).toBe('attachment; filename="charge-lines-2026-03.csv"');
-    expect(csv.body.trim().split("\r\n").length).toBeGreaterThan(10);
+    const all = csv.body.trim().split("\r\n").length;
+    expect(all).toBeGreaterThan(rowsOf(body));
+    const longer = (await server.get(more!.replaceAll("&amp;", "&"))).body;
+    expect(rowsOf(longer)).toBe(all);
+    expect(longer).not.toContain("rows of each table");
   });
 
   it("shows in the overview how many hours of its time are not charged yet, if there are more than usual", async () => {
