@@ -1,4 +1,4 @@
-import { fitsGlob } from "../price/glob.ts";
+import { fitsGlob, isGlob } from "../price/glob.ts";
 import { GPU_MODELS, type GpuModel, type ModelVendor } from "./models.ts";
 
 /** Vendor prefixes of model names, in the form of {@link plain}. */
@@ -7,6 +7,8 @@ const PREFIXES: Readonly<Record<ModelVendor, readonly string[]>> = {
   amd: ["amd", "instinct", "amdinstinct"],
   intel: ["intel", "intelr"],
 };
+/** The words before the name of a model. */
+const VENDOR_WORDS = new Set(["nvidia", "tesla", "amd", "instinct", "intel", "r"]);
 const GB_IN_MIB = 1024;
 
 /**
@@ -35,10 +37,38 @@ export function vendorOfModel(name: string): ModelVendor | undefined {
   return (Object.keys(PREFIXES) as readonly ModelVendor[]).find((vendor) => withoutPrefix(form, vendor) !== form);
 }
 
-/** Returns whether a glob or a name matches any name of a model, without case, spaces and the vendor prefix. */
+/**
+ * Returns whether a glob or a name matches any name of a model, without case, spaces and the vendor prefix. A name also matches if its
+ * words are words of the model's name, one after the other: `H100` is an H100 NVL, and `L4` is no L40S.
+ */
 export function meansModel(pattern: string, model: string): boolean {
   const wanted = plain(pattern);
-  return formsOf(model).some((form) => fitsGlob(wanted, form));
+  return formsOf(model).some((form) => fitsGlob(wanted, form)) || (!isGlob(pattern) && hasWords(model, pattern));
+}
+
+/** Returns the length of a model's name, without spaces and the vendor prefix. */
+export function modelNameLength(name: string): number {
+  return wordsOf(name).join("").length;
+}
+
+/** Returns a known model that two names match; undefined if there is none. */
+export function commonModel(one: string, other: string): string | undefined {
+  return GPU_MODELS.find(({ name }) => meansModel(one, name) && meansModel(other, name))?.name;
+}
+
+function hasWords(model: string, name: string): boolean {
+  const [own, wanted] = [wordsOf(model), wordsOf(name)];
+  const [vendor, asked] = [vendorOfModel(model), vendorOfModel(name)];
+  const isOthers = vendor !== undefined && asked !== undefined && vendor !== asked;
+  if (wanted.length === 0 || isOthers) return false;
+  return own.some((_, first) => wanted.every((word, index) => own[first + index] === word));
+}
+
+/** Returns the words of a name in lower case, without the vendor's words before them. A `~` stands for any characters. */
+function wordsOf(name: string): readonly string[] {
+  const words = name.toLowerCase().match(/[a-z0-9~]+/g) ?? [];
+  const first = words.findIndex((word) => !VENDOR_WORDS.has(word));
+  return first === -1 ? [] : words.slice(first);
 }
 
 const BY_FORM = new Map<string, GpuModel[]>();

@@ -1,3 +1,4 @@
+import { commonModel } from "../gpu-model/names.ts";
 import { beginsAt, type Match, type PriceBook, type PriceEntry } from "./book.ts";
 import { commonName } from "./glob.ts";
 import type { PriceFacts } from "./match.ts";
@@ -97,7 +98,7 @@ function nodeOfBoth(one: PriceEntry, other: PriceEntry): PriceFacts | undefined 
   const shared = names?.find(({ node }) => others?.some((each) => each.node === node));
   const { model: a, ...match } = one.match;
   const { model: b, ...otherMatch } = other.match;
-  const model = a === undefined || b === undefined ? (a ?? b) : commonName(a, b);
+  const model = a === undefined || b === undefined ? (a ?? b) : (commonName(a, b) ?? commonModel(a, b));
   if (shared === undefined || (model === undefined && a !== undefined)) return undefined;
   const isAgreed = agree(match, otherMatch) && agree(match.nodeLabels, otherMatch.nodeLabels);
   if (!isAgreed) return undefined;

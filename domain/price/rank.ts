@@ -1,3 +1,4 @@
+import { modelNameLength } from "../gpu-model/names.ts";
 import type { PriceEntry } from "./book.ts";
 import { isGlob, literalLength } from "./glob.ts";
 
@@ -15,14 +16,15 @@ export function rankEntries(entries: readonly PriceEntry[]): readonly RankedEntr
 
 /**
  * Returns the rank of an entry (docs/prices.md): first the number of keys; then the kinds of keys in the order node label, instance type,
- * exact model, model glob by the length of its literal part, pool, capacity type, zone, region, cluster; then the latest `from`. An owned
+ * model by the length of its name, model glob by the length of its literal part, pool, capacity type, zone, region, cluster; then the latest `from`. An owned
  * machine's list of names is also a key, before all others, because a name is the most specific.
  */
 export function rankOf(entry: PriceEntry): readonly number[] {
   const { cluster, region, zone, instanceType, pool, model, capacityType, nodeLabels } = entry.match;
   const isNamed = entry.per === "owned" && entry.owned.machines.length > 0 ? 1 : 0;
   const labels = Object.keys(nodeLabels).length;
-  const [exact, glob] = model === undefined ? [0, 0] : isGlob(model) ? [0, 1 + literalLength(model)] : [1, 0];
+  const exact = model === undefined || isGlob(model) ? 0 : 1 + modelNameLength(model);
+  const glob = model === undefined || !isGlob(model) ? 0 : 1 + literalLength(model);
   const given = (key: string | undefined): number => (key === undefined ? 0 : 1);
   const keys = [cluster, region, zone, instanceType, pool, model, capacityType];
   return [

@@ -142,8 +142,8 @@ describe("gpu-ledger up", () => {
     const month = (await closed())!;
     expect(month.chargedUntil).toBe(month.until);
     expect(month.closed).toMatchObject({ by: "demo", cost: expect.stringMatching(/^[1-9]/) as string });
-    const hours = await getJson<Charges>(`${address}/api/v1/charges?span=${month.period}&by=hour`);
-    expect(hours.rows).toHaveLength((Date.parse(month.until) - Date.parse(month.from)) / 3_600_000);
+    const days = await getJson<Charges>(`${address}/api/v1/charges?span=${month.period}&by=chargeDay`);
+    expect(days.rows).toHaveLength((Date.parse(month.until) - Date.parse(month.from)) / 86_400_000);
     expect((await up.end("SIGTERM")).code).toBe(0);
   });
 

@@ -12,8 +12,17 @@ const POOL = [
   "cloud.google.com/gke-nodepool",
   "kubernetes.azure.com/agentpool",
   "agentpool",
+  "oke.oraclecloud.com/pool.name",
+  "alibabacloud.com/nodepool-id",
+  "compute.coreweave.com/node-pool",
+  "doks.digitalocean.com/node-pool",
+  "ibm-cloud.kubernetes.io/worker-pool-name",
+  "k8s.scaleway.com/pool-name",
+  "kops.k8s.io/instancegroup",
   "lke.linode.com/pool-id",
+  "vke.vultr.com/node-pool",
   "vks.vmware.com/nodepool",
+  "worker.gardener.cloud/pool",
 ];
 const DRIVER = ["nvidia.com/cuda.driver-version.full", "nvidia.com/gpu.driver-version"];
 const CUDA = ["nvidia.com/cuda.runtime-version.full"];
@@ -59,6 +68,8 @@ const CAPACITY_WORDS: readonly (readonly [label: string, words: Readonly<Record<
   ["cloud.google.com/gke-preemptible", { true: "spot" }],
   ["cloud.google.com/gke-provisioning", { spot: "spot", preemptible: "spot" }],
   ["cloud.google.com/reservation-name", { [ANY]: "reserved" }],
+  // A reserved node is standard, too.
+  ["cloud.google.com/gke-provisioning", { standard: "on-demand" }],
   ["kubernetes.azure.com/scalesetpriority", { spot: "spot", regular: "on-demand" }],
   ["oci.oraclecloud.com/oke-is-preemptible", { true: "spot" }],
   ["node.alibabacloud.com/spot-strategy", { SpotWithPriceLimit: "spot", SpotAsPriceGo: "spot" }],

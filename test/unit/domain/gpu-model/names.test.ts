@@ -23,6 +23,9 @@ describe("a model's name", () => {
     ["Intel(R) Data Center GPU Flex 170", "Intel-Data-Center-GPU-Flex-170"],
     ["NVIDIA GeForce RTX 4090", "NVIDIA-GeForce-RTX-4090"],
     ["NVIDIA_Something_New", "NVIDIA-Something-New"],
+    ["H100_NVLINK_80GB", "NVIDIA-H100-80GB-HBM3"],
+    ["A100_PCIE_40GB", "NVIDIA-A100-PCIE-40GB"],
+    ["Tesla_V100_NVLINK", "Tesla-V100-SXM2-16GB"],
   ])("%s is %s", (written, canonical) => {
     expect(canonicalModel(written)).toBe(canonical);
   });
@@ -65,6 +68,17 @@ describe("a pattern", () => {
     ["A100", "NVIDIA-A100-SXM4-80GB", true],
     ["*RTX*4090", "NVIDIA-GeForce-RTX-4090", true],
     ["GeForce-RTX-4090", "NVIDIA-GeForce-RTX-4090", true],
+    ["RTX-4090", "NVIDIA-GeForce-RTX-4090", true],
+    ["NVIDIA-A40", "A40", true],
+    ["A40", "NVIDIA-RTX-A4000", false],
+    ["A40", "NVIDIA-A40-48Q", true],
+    ["GH200", "NVIDIA-GH200-480GB", true],
+    ["H200", "NVIDIA-GH200-480GB", false],
+    ["RTX-6000", "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition", false],
+    ["A100-80GB", "NVIDIA-A100-80GB-PCIe", true],
+    ["AMD-A40", "NVIDIA-A40", false],
+    ["NVIDIA", "NVIDIA-A40", false],
+    ["B60", "Intel-Arc-Pro-B60", true],
   ])("%s and the model %s: %s", (pattern, model, means) => {
     expect(meansModel(pattern, model)).toBe(means);
   });

@@ -33,6 +33,13 @@ describe("entries of equal rank", () => {
     ]);
   });
 
+  it("tie if they are equally long names of one model", () => {
+    expect(found(entry({ model: "A100-SXM4" }), entry({ model: "A100-40GB" }))).toEqual([
+      "tie [0] [1] 2026-01-01 open",
+    ]);
+    expect(found(entry({ model: "H100" }), entry({ model: "H100-NVL" }))).toEqual([]);
+  });
+
   it("do not tie if no node can match both", () => {
     expect(found(entry({ pool: "a" }), entry({ pool: "b" }))).toEqual([]);
     expect(found(entry({ model: "NVIDIA-A*" }), entry({ model: "NVIDIA-H*" }))).toEqual([]);

@@ -11,7 +11,7 @@ describe("an entry matches", () => {
     [{ cluster: "prod", region: "eu-west-1", zone: "eu-west-1a", instanceType: "p4d.24xlarge", pool: "dgx" }, true],
     [{ model: "NVIDIA-A100-SXM4-40GB", capacityType: "on-demand", nodeLabel: { rack: "r7" } }, true],
     [{ model: "NVIDIA-A100*" }, true],
-    [{ model: "NVIDIA-A100-SXM4" }, false],
+    [{ model: "NVIDIA-A100-SXM" }, false],
     [{ model: "NVIDIA-H100*" }, false],
     // The exporter's name of the model, the clouds' names, and names that people use.
     [{ model: "NVIDIA A100-SXM4-40GB" }, true],
@@ -82,6 +82,19 @@ describe("a GPU at a time", () => {
   it("is unpriced before the first entry, and where none matches", () => {
     expect(winnerAt(ranked, KNOWN, at("2025-12-31T23:59:59.999Z"))).toEqual({ kind: "unpriced" });
     expect(winnerAt(ranked, UNSEEN, at("2026-03-01T00:00:00Z"))).toEqual({ kind: "unpriced" });
+  });
+
+  it("has the price of the longest name of its model", () => {
+    const models = rankEntries(
+      bookOf({ prices: [entry({ model: "H100" }, "2026-01-01"), entry({ model: "NVIDIA-H100-NVL" }, "2026-01-01")] })
+        .prices,
+    );
+    const priceOf = (model: string) => winnerAt(models, { ...UNSEEN, model }, Date.UTC(2026, 5, 1));
+    expect(priceOf("NVIDIA-H100-NVL")).toMatchObject({
+      kind: "priced",
+      entry: { match: { model: "NVIDIA-H100-NVL" } },
+    });
+    expect(priceOf("NVIDIA-H100-80GB-HBM3")).toMatchObject({ kind: "priced", entry: { match: { model: "H100" } } });
   });
 
   it("is an error that names both entries if two win", () => {
