@@ -7,6 +7,7 @@ import type { OwnerLookup } from "../owners/chain.ts";
 import { sinceFirst } from "../projection/cluster/train-job.ts";
 import { projectClusterObject } from "../projection/cluster-fact.ts";
 import type { KubeObject } from "../projection/kube-object.ts";
+import { hasLostItsContainers } from "../projection/pod/pod-times.ts";
 import { projectNode, type NodeOptions } from "../projection/node.ts";
 import { projectPod, unmeteredOf, type PodOptions } from "../projection/pod.ts";
 import type { Remark } from "../projection/remark.ts";
@@ -89,7 +90,8 @@ export function createProjector(options: {
         const { fact, remarks } = projected;
         if (remarks.length > 0) onRemarks(object, remarks);
         const former = registries.workloads.latest(fact.uid);
-        const whole = withHealth(withFormer(fact, former), former, sight.atMillis);
+        const recalled = hasLostItsContainers(object) ? withContainersOf(former, fact, sight.atMillis) : fact;
+        const whole = withHealth(withFormer(recalled, former), former, sight.atMillis);
         dependents.join(fact);
         return registries.workloads.report(pulls.addTo(whole), sight);
       }
@@ -225,6 +227,21 @@ function withFormer(fact: FactBody<WorkloadFact>, former: FactBody<WorkloadFact>
     ...given({ started: earliest([former.times.started, fact.times.started]) }),
   };
   return { ...fact, times };
+}
+
+/**
+ * Adds what a former status showed of the containers that the object has lost: their devices, and the end of the pod. A pod that ran in its
+ * former status ran until the status was lost. It was bound once.
+ */
+function withContainersOf(
+  former: FactBody<WorkloadFact> | undefined,
+  fact: FactBody<WorkloadFact>,
+  atMillis: number,
+): FactBody<WorkloadFact> {
+  if (former === undefined) return fact;
+  const { scheduled, started, finished = started === undefined ? fact.times.finished : atMillis } = former.times;
+  const evidence = [...fact.evidence, ...former.evidence.filter(({ by }) => by === "status")];
+  return { ...fact, evidence, times: { ...fact.times, ...given({ scheduled, finished }) } };
 }
 
 function withFirstReport(

@@ -21,9 +21,21 @@ export function isFinished(pod: PodObject): boolean {
 }
 
 /**
+ * Returns whether a pod has ended and its object no longer shows when its containers did: a restarted kubelet that refuses a pod writes a
+ * status without containers (https://github.com/kubernetes/kubernetes/issues/124345).
+ */
+export function hasLostItsContainers(pod: PodObject): boolean {
+  return isFinished(pod) && latest(endsOf(pod)) === undefined;
+}
+
+function endsOf(pod: PodObject): readonly (number | undefined)[] {
+  return statusesOf(pod).map(({ state }) => sinceMillis(state?.terminated?.finishedAt));
+}
+
+/**
  * Reads the times in a pod's own status. Init containers prepare a pod; they do not start it. A container that restarted twice shows only
  * its last two starts, so the watcher keeps the earliest `started` that it saw. The end of a pod whose containers never ran, or are no
- * longer known, is the last change of its conditions. `deletion` is when the deletion was requested: Kubernetes writes the time at which
+ * longer known, is the last change of its conditions; a watcher that saw the containers knows more. `deletion` is when the deletion was requested: Kubernetes writes the time at which
  * the grace period ends.
  */
 export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
@@ -43,7 +55,6 @@ export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
   const starts = objects(status?.containerStatuses).flatMap(({ state, lastState }) =>
     [state?.running?.startedAt, state?.terminated?.startedAt, lastState?.terminated?.startedAt].map(sinceMillis),
   );
-  const ends = statusesOf(pod).map(({ state }) => sinceMillis(state?.terminated?.finishedAt));
   const transitions = objects(status?.conditions).map((condition) => millisOf(condition.lastTransitionTime));
   const startTime = millisOf(status?.startTime);
   const asked = millisOf(metadata?.deletionTimestamp);
@@ -53,7 +64,7 @@ export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
       scheduled: changed("PodScheduled") ?? (bound ? (startTime ?? created) : undefined),
       started: earliest(starts),
       ready: changed("Ready"),
-      finished: isFinished(pod) ? (latest(ends) ?? latest(transitions) ?? startTime ?? created) : undefined,
+      finished: isFinished(pod) ? (latest(endsOf(pod)) ?? latest(transitions) ?? startTime ?? created) : undefined,
       deletion:
         asked === undefined
           ? undefined
