@@ -55,6 +55,8 @@ export interface ClusterFactBodies {
       /** The consumed amount of each dimension of the device, above 0. Absent if the device is not shared by capacity. */
       readonly consumed?: Readonly<Record<string, number>>;
     }[];
+    /** True if the claim has admin access alone: it monitors devices, and holds none. */
+    readonly isMonitor?: true;
     /** UIDs of the pods that the claim is reserved for. */
     readonly reservedFor: readonly string[];
     readonly allocated?: number;
@@ -88,6 +90,8 @@ export interface SliceDevice {
   readonly uuid?: string;
   readonly pciBusId?: string;
   readonly model?: string;
+  /** The vendor of the driver, if the model does not show it; absent for NVIDIA. */
+  readonly vendor?: "amd" | "intel";
   /** For a MIG device: its parent GPU and its profile. */
   readonly parentUuid?: string;
   readonly profile?: string;

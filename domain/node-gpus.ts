@@ -119,8 +119,11 @@ export function withInstancesOn(kind: NodeGpus, count: number): NodeGpus {
 /** Groups the devices of slices by physical GPU. MIG instances, and the same GPU for a virtual machine, belong to one GPU. */
 export function physicalDevices(slices: readonly SliceDevice[]): readonly (readonly SliceDevice[])[] {
   const gpus = new Map<string, SliceDevice[]>();
+  const idOf = ({ parentUuid, uuid }: SliceDevice): string | undefined => parentUuid ?? uuid;
+  const addresses = new Map(slices.map((device) => [idOf(device), device.pciBusId] as const).filter(([, at]) => at));
   for (const device of slices) {
-    const key = device.pciBusId?.toLowerCase() ?? device.parentUuid ?? device.uuid ?? device.name;
+    const id = idOf(device);
+    const key = (device.pciBusId ?? addresses.get(id))?.toLowerCase() ?? id ?? device.name;
     gpus.set(key, [...(gpus.get(key) ?? []), device]);
   }
   return [...gpus.values()];

@@ -20,7 +20,12 @@ export function canonicalModel(name: string, memoryMiB?: number): string {
   const named = modelsOf(name);
   const distance = ({ memoryGb }: GpuModel): number => Math.abs((memoryMiB ?? 0) / GB_IN_MIB - memoryGb);
   const [first] = memoryMiB === undefined ? named : named.toSorted((a, b) => distance(a) - distance(b));
-  return first?.name ?? name.trim().replace(/[\s_]+/g, "-");
+  return (
+    first?.name ??
+    inBrackets(name)
+      .trim()
+      .replace(/[\s_]+/g, "-")
+  );
 }
 
 /** Returns the memory of a known GPU model in MiB; undefined for an unknown model. */
@@ -66,7 +71,10 @@ function hasWords(model: string, name: string): boolean {
 
 /** Returns the words of a name in lower case, without the vendor's words before them. A `~` stands for any characters. */
 function wordsOf(name: string): readonly string[] {
-  const words = name.toLowerCase().match(/[a-z0-9~]+/g) ?? [];
+  const words =
+    inBrackets(name)
+      .toLowerCase()
+      .match(/[a-z0-9~]+/g) ?? [];
   const first = words.findIndex((word) => !VENDOR_WORDS.has(word));
   return first === -1 ? [] : words.slice(first);
 }
@@ -117,7 +125,16 @@ function withoutPrefix(form: string, vendor: ModelVendor): string {
   return longest === undefined ? form : form.slice(longest.length);
 }
 
-/** Reduces a name to letters and digits in lower case. The `*` and `?` of a glob stay, and so does `~`, which stands for any character. */
+/**
+ * Reduces a name to letters and digits in lower case. The PCI database has the name of a model in brackets, after that of its chip:
+ * `GA102GL [A40]`. The `*` and `?` of a glob stay, and so does `~`, which stands for any character.
+ */
 function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9*?~]/g, "");
+  return inBrackets(name)
+    .toLowerCase()
+    .replace(/[^a-z0-9*?~]/g, "");
+}
+
+function inBrackets(name: string): string {
+  return /\[(.+)\]/.exec(name)?.[1] ?? name;
 }

@@ -2,6 +2,7 @@ import type { KubeObject } from "./kube-object.ts";
 
 /** A ResourceClaim of `resource.k8s.io`. Its status is the same in v1beta1, v1beta2 and v1. */
 export interface ResourceClaimObject extends KubeObject {
+  readonly spec?: { readonly devices?: { readonly requests?: readonly ClaimRequestObject[] | null } | null } | null;
   readonly status?: {
     readonly allocation?: {
       readonly allocationTimestamp?: string | null;
@@ -9,6 +10,12 @@ export interface ResourceClaimObject extends KubeObject {
     } | null;
     readonly reservedFor?: readonly { readonly resource?: string; readonly uid?: string }[] | null;
   } | null;
+}
+
+/** A request of a claim. v1beta1 has the fields of `exactly` in the request itself. */
+export interface ClaimRequestObject {
+  readonly adminAccess?: boolean | null;
+  readonly exactly?: { readonly adminAccess?: boolean | null } | null;
 }
 
 /** One device of an allocated claim. */

@@ -43,7 +43,8 @@ export function createRelations(): Relations {
       return own ?? object;
     },
     isForGpus(namespace, claim) {
-      const devices = claims.get(`${namespace}/${claim}`)?.devices;
+      const { devices, isMonitor } = claims.get(`${namespace}/${claim}`) ?? {};
+      if (isMonitor === true) return false;
       if (devices === undefined || devices.length === 0) return undefined;
       return devices.some(({ driver }) => gpuDrivers.has(driver) || GPU_DRIVER.test(driver));
     },

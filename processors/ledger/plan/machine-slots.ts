@@ -1,10 +1,9 @@
-import type { SliceDevice } from "../../../domain/cluster-fact.ts";
 import { holdsAt } from "../../../domain/holding.ts";
 import { physicalDevices } from "../../../domain/node-gpus.ts";
 import type { KnownDates } from "./known-dates.ts";
 import { stateAt } from "./condition.ts";
 import type { Machine, MachineState, NodeRecord } from "./node-record.ts";
-import { fillSlot, seenIn, type FilledSlot, type SlotContent } from "./slots.ts";
+import { fillSlot, seenIn, type FilledSlot, type PublishedGpu, type SlotContent } from "./slots.ts";
 
 /** Returns a machine's state at a time. The first state also holds for the time before it. Undefined for a machine without a state. */
 export function stateOf(machine: Machine, at: number): MachineState | undefined {
@@ -54,15 +53,20 @@ export function createSlots(record: NodeRecord, dates: KnownDates): Slots {
     return Array.from({ length: delivered }, (_, slot) => {
       const shown = seenIn(slot, seen, at);
       const { uuid, pciBusId } = shown ?? published.get(slot) ?? {};
-      return fill(slot, { seen: shown, gpus, uuid, pciBusId, claimed: claimedAt(uuid, at) }, at);
+      const own = shown === undefined ? published.get(slot) : undefined;
+      return fill(slot, { seen: shown, published: own, gpus, uuid, pciBusId, claimed: claimedAt(uuid, at) }, at);
     });
   };
 }
 
-const NOTHING: SlotContent = { seen: undefined, gpus: [], uuid: undefined, pciBusId: undefined, claimed: [] };
-
-/** A known GPU that was not seen. */
-type PublishedGpu = Pick<SliceDevice, "uuid" | "pciBusId">;
+const NOTHING: SlotContent = {
+  seen: undefined,
+  published: undefined,
+  gpus: [],
+  uuid: undefined,
+  pciBusId: undefined,
+  claimed: [],
+};
 
 /**
  * Returns the identity of the GPUs in slots without samples, from the devices that DRA drivers publish and claims have. A device that
@@ -77,11 +81,18 @@ function publishedGpus({ seen, slices, pods, claimed }: NodeRecord): ReadonlyMap
   const gpus = new Map<number, PublishedGpu>();
   const waiting: PublishedGpu[] = [];
   for (const parts of physicalDevices([...slices, ...ofClaims])) {
-    const { name, uuid: own, pciBusId } = parts.find(({ parentUuid }) => parentUuid === undefined) ?? parts[0]!;
+    const whole = parts.find(({ parentUuid }) => parentUuid === undefined);
+    const { name, uuid: own, pciBusId } = whole ?? parts[0]!;
+    const [model, memoryMiB] = [parts.find((part) => part.model !== undefined)?.model, whole?.memoryMiB];
     const uuid = parts.find(({ parentUuid }) => parentUuid !== undefined)?.parentUuid ?? own;
     if (uuid === undefined && pciBusId === undefined) continue;
     if (shown.has(uuid ?? "") || shown.has(pciBusId?.toLowerCase() ?? "")) continue;
-    const gpu = { ...(uuid === undefined ? {} : { uuid }), ...(pciBusId === undefined ? {} : { pciBusId }) };
+    const gpu: PublishedGpu = {
+      ...(uuid === undefined ? {} : { uuid }),
+      ...(pciBusId === undefined ? {} : { pciBusId }),
+      ...(model === undefined ? {} : { model }),
+      ...(memoryMiB === undefined ? {} : { memoryMiB }),
+    };
     const index = Number(/^gpu-(\d+)/.exec(name)?.[1] ?? Number.NaN);
     if (Number.isNaN(index) || taken.has(index)) waiting.push(gpu);
     else gpus.set(index, gpu);

@@ -1,3 +1,4 @@
+import type { SliceDevice } from "../../../domain/cluster-fact.ts";
 import type { Device } from "../../../domain/device.ts";
 import { canonicalModel, meansModel } from "../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
@@ -29,9 +30,14 @@ export function seenIn(slot: number, seen: readonly SeenGpu[], at: number): Seen
   return here.findLast(({ from }) => from <= at) ?? here[0];
 }
 
+/** A GPU that a DRA driver publishes or a claim has, and that was not seen. */
+export type PublishedGpu = Pick<SliceDevice, "uuid" | "pciBusId" | "model" | "memoryMiB">;
+
 /** The known data of the GPU in a slot. */
 export interface SlotContent {
   readonly seen: SeenGpu | undefined;
+  /** The GPU of a slot in which none was seen. */
+  readonly published: PublishedGpu | undefined;
   /** All GPUs of the node by its labels. */
   readonly gpus: readonly NodeGpus[];
   /** From samples, otherwise from DRA. */
@@ -42,11 +48,12 @@ export interface SlotContent {
 }
 
 /** Returns a slot at a time, from samples and the node's labels. */
-export function fillSlot(slot: number, { seen, gpus, uuid, pciBusId, claimed }: SlotContent, at: number): FilledSlot {
+export function fillSlot(slot: number, content: SlotContent, at: number): FilledSlot {
+  const { seen, published, gpus, uuid, pciBusId, claimed } = content;
   const kind = kindOf(slot, gpus);
   const known = partsAt(slot, seen, kind, at);
   const parts = known.length > 0 ? known : claimed;
-  const { model, memoryMiB } = ownOf(seen, kind);
+  const { model, memoryMiB } = ownOf(seen ?? published, kind);
   const gpu = {
     ...(model === undefined ? {} : { model }),
     ...(memoryMiB === undefined ? {} : { memoryMiB }),
@@ -67,11 +74,11 @@ export function fillSlot(slot: number, { seen, gpus, uuid, pciBusId, claimed }: 
 }
 
 /**
- * Returns the model and memory of the GPU in a slot. Its own samples take precedence over a label of the whole node. If both name the same
- * model, the label counts, because the model was known by it before the first sample.
+ * Returns the model and memory of the GPU in a slot. Its own samples, or the slice of its driver, take precedence over a label of the whole
+ * node. If both name the same model, the label counts, because the model was known by it before the first sample.
  */
 function ownOf(
-  seen: SeenGpu | undefined,
+  seen: Pick<SeenGpu, "model" | "memoryMiB"> | undefined,
   kind: NodeGpus | undefined,
 ): { readonly model: string | undefined; readonly memoryMiB: number | undefined } {
   const own = seen?.model === undefined ? undefined : canonicalModel(seen.model, seen.memoryMiB);

@@ -8,6 +8,7 @@ import type {
   ResourceSliceObject,
   SliceDeviceObject,
 } from "../dra-object.ts";
+import { vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import { parseAmount } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { millisOf } from "../time.ts";
@@ -38,8 +39,19 @@ export function readClaim(object: ResourceClaimObject, remarks: Remarks): Cluste
       };
     }),
     reservedFor: objects(reservedFor).flatMap(({ resource, uid }) => (resource === "pods" ? (text(uid) ?? []) : [])),
-    ...given({ allocated: millisOf(allocation?.allocationTimestamp) }),
+    ...given({
+      isMonitor: isMonitor(object) ? (true as const) : undefined,
+      allocated: millisOf(allocation?.allocationTimestamp),
+    }),
   };
+}
+
+/** Returns whether all devices of a claim, or before its allocation all of its requests, are with admin access. */
+function isMonitor({ spec, status }: ResourceClaimObject): boolean {
+  const results = objects(status?.allocation?.devices?.results);
+  // The older API versions have the field in the request itself.
+  const asked = results.length > 0 ? results : objects(spec?.devices?.requests).map((own) => own.exactly ?? own);
+  return asked.length > 0 && asked.every(({ adminAccess }) => adminAccess === true);
 }
 
 /** Reads the GPUs and MIG devices of a ResourceSlice; undefined if it has none, like slices of network drivers. */
@@ -47,7 +59,7 @@ export function readSlice(object: ResourceSliceObject): ClusterFactBodies["Resou
   const { spec } = object;
   const driver = text(spec?.driver) ?? "";
   const devices = objects(spec?.devices).flatMap((device) => readDevice(device, driver) ?? []);
-  if (devices.length === 0 && !/(^|\.)gpu\./.test(driver)) return undefined;
+  if (devices.length === 0 && !GPU_DRIVER.test(driver)) return undefined;
   return { driver, pool: text(spec?.pool?.name) ?? "", node: text(spec?.nodeName) ?? "", devices };
 }
 
@@ -65,13 +77,17 @@ function readDevice({ name, basic, ...own }: SliceDeviceObject, driver: string):
   const type = value("type");
   const taints = objects(own.taints).flatMap((taint) => readTaint(taint) ?? []);
   const uuid = value("uuid", "uid");
-  if (uuid === undefined && !/gpu|mig/i.test(type ?? "")) return undefined;
+  // Intel's driver has no type, and before a GPU is known no UUID (https://github.com/intel/intel-resource-drivers-for-kubernetes).
+  const isGpu = type === undefined ? GPU_DRIVER.test(driver) : /gpu|mig/i.test(type);
+  if (uuid === undefined && !isGpu) return undefined;
+  const model = value("productName", "model");
   return {
     name: text(name) ?? "",
     ...given({
       uuid,
-      pciBusId: value("resource.kubernetes.io/pciBusID", "pciBusID", "pciAddr"),
-      model: value("productName", "model"),
+      pciBusId: value("resource.kubernetes.io/pciBusID", "pciBusID", "pciAddr", "pciAddress"),
+      model: model === "Unknown" ? undefined : model,
+      vendor: vendorOfModel(model ?? "") === undefined ? vendorOfDriver(driver) : undefined,
       parentUuid: value("parentUUID"),
       profile: value("profile"),
       memoryMiB: memory > 0 ? Math.round(memory / BYTES_IN_MIB) : undefined,
@@ -80,6 +96,14 @@ function readDevice({ name, basic, ...own }: SliceDeviceObject, driver: string):
       taints: taints.length > 0 ? taints : undefined,
     }),
   };
+}
+
+const GPU_DRIVER = /(^|\.)gpu\./;
+
+/** Returns the vendor of a driver, unless it is NVIDIA, which is every vendor that nothing shows. */
+function vendorOfDriver(driver: string): "amd" | "intel" | undefined {
+  const [, vendor] = /(?:^|\.)(amd|intel)\./.exec(driver) ?? [];
+  return vendor as "amd" | "intel" | undefined;
 }
 
 /**

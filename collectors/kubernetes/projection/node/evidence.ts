@@ -1,4 +1,6 @@
 import type { SliceDevice } from "../../../../domain/cluster-fact.ts";
+import type { ModelVendor } from "../../../../domain/gpu-model/models.ts";
+import { vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
 import { COUNTED_BY, decideCount, isGuess } from "../../../../domain/node-gpus.ts";
 import { parseDevices } from "../quantity.ts";
@@ -13,6 +15,11 @@ export interface NodeEvidence {
   readonly instanceType: string | undefined;
   /** The devices that DRA drivers publish for the node. */
   readonly slices: readonly SliceDevice[];
+}
+
+/** Returns the vendor of a device in a slice; undefined if nothing shows it. */
+export function vendorOf({ model = "", vendor }: SliceDevice): ModelVendor | undefined {
+  return vendorOfModel(model) ?? vendor;
 }
 
 /** Returns the count by the strongest evidence, with a count that contradicts it. Adds a remark for a contradiction and for a guess. */

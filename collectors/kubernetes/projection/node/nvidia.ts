@@ -5,7 +5,7 @@ import { gpusForInstances, offeredOn, physicalDevices, withInstancesOn } from ".
 import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
-import { countIn, countWithRemarks, type NodeEvidence } from "./evidence.ts";
+import { countIn, countWithRemarks, vendorOf, type NodeEvidence } from "./evidence.ts";
 import { first, sharingOf } from "./labels.ts";
 import { readRegister } from "./register.ts";
 
@@ -63,15 +63,16 @@ export function readNvidia(
   remarks: Remarks,
 ): NodeGpus | undefined {
   const { labels, annotations, capacity, instanceType } = evidence;
-  const slices = evidence.slices.filter(({ model = "" }) => (vendorOfModel(model) ?? "nvidia") === "nvidia");
+  const slices = evidence.slices.filter((device) => (vendorOf(device) ?? "nvidia") === "nvidia");
   const registered = readRegister(annotations, remarks);
   const ofType = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
   const typed = ofType === undefined || vendorOfModel(ofType.model) !== "nvidia" ? undefined : ofType;
   const [suffix = "", profileOfProduct, shared] = SUFFIX.exec(labels[GFD_MODEL] ?? "") ?? [];
   const product = labels[GFD_MODEL]?.slice(0, labels[GFD_MODEL].length - suffix.length);
   const ofCloud = [CLOUD_MODEL, CLOUD_MEMORY].map((names) => first(labels, names));
-  const published = slices.find(({ model, profile }) => model !== undefined && profile === undefined);
-  const written = product ?? published?.model ?? ofCloud[0] ?? registered?.model ?? typed?.model;
+  const modelled = slices.filter(({ model }) => model !== undefined);
+  const published = modelled.find(({ profile }) => profile === undefined);
+  const written = product ?? (published ?? modelled[0])?.model ?? ofCloud[0] ?? registered?.model ?? typed?.model;
   const gfdMemory = profileOfProduct === undefined ? countIn(labels[GFD_MEMORY]) : undefined;
   const memoryMiB = (gfdMemory ?? published?.memoryMiB ?? registered?.memoryMiB ?? countIn(ofCloud[1])) || undefined;
   const model = written === undefined ? undefined : canonicalModel(written, memoryMiB);

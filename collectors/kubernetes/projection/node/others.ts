@@ -8,7 +8,7 @@ import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
-import { countIn, countWithRemarks, type NodeEvidence } from "./evidence.ts";
+import { countIn, countWithRemarks, vendorOf, type NodeEvidence } from "./evidence.ts";
 
 const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
   amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],
@@ -40,9 +40,8 @@ export function readOthers(
 
 /** Returns the vendors of a machine's GPUs without an offered resource, by its instance type or the devices of DRA. */
 function vendorOfMachine({ instanceType, slices }: NodeEvidence): readonly ("amd" | "intel")[] {
-  const models = slices.map(({ model }) => model);
-  if (instanceType !== undefined) models.push(gpusOfInstanceType(instanceType)?.model);
-  const vendors = models.map((model) => (model === undefined ? undefined : vendorOfModel(model)));
+  const typed = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType)?.model;
+  const vendors = [...slices.map(vendorOf), typed === undefined ? undefined : vendorOfModel(typed)];
   return vendors.filter((vendor) => vendor === "amd" || vendor === "intel");
 }
 
@@ -107,7 +106,7 @@ function amdKind(counted: NodeGpus, units: number, partitions: number): NodeGpus
 
 /** Returns the counts of a machine's GPUs of one vendor that do not depend on offered resources. */
 function machineCounts(vendor: Vendor, { instanceType, slices }: NodeEvidence): readonly GpuCount[] {
-  const own = slices.filter(({ model }) => model !== undefined && vendorOfModel(model) === vendor);
+  const own = slices.filter((device) => vendorOf(device) === vendor);
   const typed = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
   const isTyped = typed !== undefined && vendorOfModel(typed.model) === vendor;
   return [
@@ -117,7 +116,7 @@ function machineCounts(vendor: Vendor, { instanceType, slices }: NodeEvidence): 
 }
 
 function plainKind(vendor: Vendor, { labels, instanceType, slices }: NodeEvidence): NodeGpus {
-  const published = slices.find(({ model }) => model !== undefined && vendorOfModel(model) === vendor)?.model;
+  const published = slices.find((device) => device.model !== undefined && vendorOf(device) === vendor)?.model;
   const label = MODELS[vendor]?.map((name) => labels[name]).find((value) => value !== undefined);
   const typed = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType)?.model;
   const written = published ?? label ?? (typed !== undefined && vendorOfModel(typed) === vendor ? typed : undefined);
