@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { hoursToMeter, readLives } from "../../processors/ledger/term/hours-to-meter.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";
@@ -99,6 +100,28 @@ describe("the ledger of a term", () => {
     expect(await hoursOf("term_unlabelled", [[9, "other"]])).toEqual([0, 1, 2, 3]);
     expect(await hoursOf("term_labelled", [[20, "v-0"]])).toEqual([0, 1, 2, 3, 20, 21, 22, 23]);
     expect(await hoursOf("term_explained", [[20, "v-0"]], true)).toEqual([0, 1, 2, 3]);
+  });
+
+  it("meters an hour that a killed leader has left with rollups alone, though a later hour is metered", async () => {
+    const { start } = FLEET.period;
+    const [HOUR, now] = [3_600_000, start + 5.5 * 3_600_000];
+    const store = await createTestDatabase("term_rollups_alone");
+    onTestFinished(() => store.close());
+    await storeScenario(store, FLEET);
+    const run = (hour: number) => ({
+      cluster: "default",
+      windowStart: start + hour * HOUR,
+      runId: newRunId(),
+      generation: 1,
+      publishedAt: now,
+      watermark: new Map(),
+    });
+    await publishRun(store, "rollup", run(1), { scrapes: 1, rows: 1, hash: "0" });
+    await publishRun(store, "rollup", run(2), { scrapes: 1, rows: 0, hash: "0" });
+    await publishRun(store, "usage", run(3), { scrapes: 0, rows: 1, hash: "0" });
+    const lives = await readLives(store, { since: start, now }, 24 * HOUR);
+    const { due } = hoursToMeter(lives, now, start);
+    expect(due.map(({ windowStart }) => (windowStart - start) / HOUR)).toEqual([1, 4, 5]);
   });
 
   it("ends when the clock is set back, and the runs of the next term count", async () => {

@@ -21,13 +21,15 @@ FROM (
   ) GROUP BY cluster
 ) AS known
 LEFT JOIN (
-  SELECT cluster, max(window_end) AS next, groupArrayIf(window_start, NOT isWhole) AS open
+  SELECT cluster, maxIf(window_end, isMetered) AS next, groupArrayIf(window_start, NOT isWhole) AS open
   FROM (
-    SELECT cluster, window_start, window_end, ${ofLastRun("published_at")} AS published,
+    SELECT cluster, window_start, window_end, countIf(kind = 'usage') > 0 AS isMetered,
+      ${ofLastRun("published_at", "kind = 'usage'")} AS published,
       -- What is from after now is by a clock that was ahead: the hour may not have been over.
-      window_end <= published AND published <= fromUnixTimestamp64Milli({now:Int64}) AS isWhole
+      isMetered AND window_end <= published AND published <= fromUnixTimestamp64Milli({now:Int64}) AS isWhole
     FROM runs
-    WHERE kind = 'usage' AND window_start <= fromUnixTimestamp64Milli({now:Int64})
+    -- A leader that ended between the rollups of an hour and its usage has left the rollups alone.
+    WHERE (kind = 'usage' OR (kind = 'rollup' AND rows > 0)) AND window_start <= fromUnixTimestamp64Milli({now:Int64})
       AND window_start >= fromUnixTimestamp64Milli({since:Int64})
     GROUP BY cluster, window_start, window_end
   ) GROUP BY cluster
@@ -41,7 +43,7 @@ export interface Life {
   readonly over: number;
   /** The hour after the last metered hour; 0 if none was metered. */
   readonly next: number;
-  /** Earlier hours that were metered, but not after their end. */
+  /** Earlier hours that were metered, but not after their end, or that have rollups alone. */
   readonly open: readonly number[];
 }
 
@@ -58,7 +60,7 @@ export function readLives(
 export interface HoursToMeter {
   /**
    * The hours of each cluster to meter because time has passed, with or without new data: the running hour, the hours since the last
-   * metered one, and the hours that were metered only while they ran.
+   * metered one, the hours that were metered only while they ran, and those that a leader has left with rollups alone.
    */
   readonly due: readonly WindowOfCluster[];
   /** The first hour of each cluster. Facts about the time before are not metered. */
