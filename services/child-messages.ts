@@ -6,7 +6,13 @@ export const CHILD_GRACE_MILLIS = 8_000;
 
 /** The first message of `up` to a child. */
 export type ChildOrder =
-  | { readonly role: "collector" | "demo"; readonly config: Config }
+  | { readonly role: "collector"; readonly config: Config }
+  | {
+      readonly role: "demo";
+      readonly config: Config;
+      /** The time since which the demo has an older past, milliseconds since the epoch. */
+      readonly sinceMillis?: number;
+    }
   | {
       readonly role: "processor";
       readonly config: Config;

@@ -87,7 +87,7 @@ async function startRole(order: ChildOrder, logger: Logger, onFatal: (error: unk
     }
     case "demo": {
       const { startDemoRole } = await import("./demo.ts");
-      return { role: await startDemoRole(order.config, logger) };
+      return { role: await startDemoRole(order.config, logger, order.sinceMillis) };
     }
   }
 }

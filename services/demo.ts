@@ -11,8 +11,6 @@ import { stateMetricsPage } from "../demo/kubernetes/state-metrics.ts";
 import { startHistory } from "../demo/history/history.ts";
 import { startExporterServers } from "../demo/servers.ts";
 import { startEngineServers } from "../demo/serving/servers.ts";
-import { lastDue } from "../domain/period.ts";
-import { DAY_MILLIS } from "../domain/time.ts";
 import { openBus } from "../runtime/bus/open.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -36,9 +34,10 @@ export function demoKubeconfig(config: Config): string {
 }
 
 /**
- * Starts the demo fleet's exporters, its inference engines and the API server of its cluster. They serve already while the fleet's history is sent over the bus.
+ * Starts the demo fleet's exporters, its inference engines and the API server of its cluster. They serve already while the fleet's history is
+ * sent over the bus. From `sinceMillis` on, an older past follows it.
  */
-export async function startDemoRole(config: Config, logger: Logger): Promise<DemoRole> {
+export async function startDemoRole(config: Config, logger: Logger, sinceMillis?: number): Promise<DemoRole> {
   const lifecycle = createLifecycle(logger);
   const { gpus, seed, listen } = config.demo;
   const address = demoAddress(listen);
@@ -63,7 +62,7 @@ export async function startDemoRole(config: Config, logger: Logger): Promise<Dem
     const history = await startHistory({
       fleet,
       historyMillis: config.demo.history,
-      ...(config.demo.history < DAY_MILLIS ? {} : { sinceMillis: lastDue(Date.now(), config.closing.day).from }),
+      ...(sinceMillis === undefined ? {} : { sinceMillis }),
       bus,
       path: join(config.data, "demo-history.json"),
       projection: projectionOf(config),

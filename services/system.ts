@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import { hoursIn } from "../domain/charge/settling.ts";
-import type { BillingPeriod } from "../domain/period.ts";
+import { lastDue, type BillingPeriod } from "../domain/period.ts";
+import { DAY_MILLIS } from "../domain/time.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { superviseChild, type SupervisedChild } from "../runtime/lifecycle/children.ts";
 import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
@@ -202,7 +203,10 @@ export async function startSystem(options: {
     lifecycle.add("delivery worker", startDeliveryWorker(scraped, { store, version, logger, registry }));
     lifecycle.add("practices", startPracticeMetrics(scraped, { store, logger, registry, now: Date.now }));
     if (isDemo) {
-      await startChild({ role: "demo", config });
+      // A short history is for tests and for a first look. A longer one has a month that can be closed before it.
+      const since =
+        config.demo.history < DAY_MILLIS ? {} : { sinceMillis: lastDue(Date.now(), config.closing.day).from };
+      await startChild({ role: "demo", config, ...since });
       lifecycle.add("demo's finance", startDemoClose({ config: scraped, store, isCharged, logger }));
     }
     void startChild({ role: "processor", config: scraped, store: address, secret });

@@ -198,7 +198,7 @@ export function createConfigSchema(sources: ConfigSources) {
           history: duration("0s", "40d")
             .prefault("8d")
             .describe(
-              "The length of the history that the demo sends at its start. From a day on, the time since the beginning of the last month that can be closed follows, with one sample an hour, and the demo closes that month.",
+              "The length of the history that the demo sends at its start. With `up` and from a day on, the time since the beginning of the last month that can be closed follows, with one sample an hour, and that month is closed.",
             ),
           listen: text("an address of this machine")
             .default("127.0.0.1")
