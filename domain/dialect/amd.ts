@@ -5,7 +5,8 @@ const MEGA = 1e6;
 
 /** The metrics of AMD's device-metrics-exporter by its metrics list: percentages, decimal megabytes, microjoules. */
 const TABLE: readonly AliasRow[] = [
-  ["gr_engine_active_ratio", percent, "gpu_gfx_activity"],
+  // Since 1.3.1 only the first partition of a GPU has gpu_gfx_activity. A partition of CPX has one XCC.
+  ["gr_engine_active_ratio", percent, "gpu_gfx_activity", ["gpu_gfx_busy_instantaneous", { xcc_index: "0" }]],
   ["gpu_utilization_ratio", percent, "gpu_usage"],
   ["memory_copy_utilization_ratio", percent, "gpu_umc_activity", "gpu_memory_activity"],
   ["fb_used_bytes", number(MEGA), "gpu_used_vram", "gpu_memory_used"],

@@ -57,9 +57,11 @@ export const KNOWN_RESOURCES: readonly string[] = [...KNOWN.keys()];
 
 /**
  * A MIG resource of NVIDIA's device plugin: the profile with `.` for `+`, because a resource name cannot contain a plus. The suffix
- * `.shared` marks instances that are time-sliced under another name.
+ * `.shared` marks instances that are time-sliced under another name. OpenShift's Dynamic Accelerator Slicer renames the resources
+ * (https://github.com/openshift/instaslice-operator).
  */
-const MIG = /^nvidia\.com\/mig-((?:\d+c\.)?\d+g\.\d+gb)((?:[.+-](?:me|gfx)(?:\.all)?)*)(?:\.shared)?$/;
+const MIG =
+  /^(?:nvidia\.com\/mig-|mig\.das\.com\/)((?:\d+c\.)?\d+g\.\d+gb)((?:[.+-](?:me|gfx)(?:\.all)?)*)(?:\.shared)?$/;
 
 /** Returns the names of a configuration: additional whole devices, and HAMi's names. */
 export function resourceNamesOf(
@@ -84,7 +86,7 @@ export function resourceNamesOf(
 export function gpuResource(name: string, own?: ResourceNames): GpuResource | undefined {
   const known = own?.get(name) ?? KNOWN.get(name);
   if (known !== undefined) return known;
-  const match = name.startsWith("nvidia.com/mig-") ? MIG.exec(name) : null;
+  const match = MIG.exec(name);
   if (match !== null) return { kind: "mig", vendor: "nvidia", profile: match[1]! + plus(match[2]!) };
   return name.startsWith("amd.com/") && amdModeOf(name) !== undefined ? gpu("amd") : undefined;
 }

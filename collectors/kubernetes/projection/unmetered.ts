@@ -19,7 +19,10 @@ const KNOWN_WHY: readonly (readonly [name: RegExp, why: string])[] = [
   ],
 ];
 const GPU_DOMAINS = new Set(["nvidia.com", "amd.com", "gpu.intel.com", "hami.io"]);
-const LOOKS_LIKE_GPU = /(^|[^a-z])v?gpus?([^a-z]|$)|cuda|neuron|gaudi|[^a-z](t|n|d|x)pu([^a-z]|$)|(^|\/)mig-/i;
+const LOOKS_LIKE_GPU =
+  /(^|[^a-z])[sv]?gpus?([^a-z]|$)|cuda|neuron|gaudi|directx|ascend|[^a-z](tpu|npu|dpu|xpu|dcu|gcu|mlu)|(^|\/|\.)mig[-.]/i;
+/** Parts of a device. Counting them as GPUs would be wrong. */
+const IS_PART = /mem|core|share|percent/i;
 
 /**
  * Returns remarks for resources above 0 that look like GPUs and are not metered: accelerators without an exporter, and resources of GPU
@@ -35,8 +38,10 @@ export function unmeteredRemarks(
     if (!("value" in parsed) || parsed.value === 0) return [];
     const why = whyUnmetered(name, own);
     if (why === undefined) return [];
-    const text = `${where} ${name}: ${parsed.value} is not metered, because ${why}. If it counts whole GPUs, add it to kubernetes.gpuResources.`;
-    return [{ reason: "unmetered", text }];
+    const advice = IS_PART.test(name) ? "" : " If it counts whole GPUs, add it to kubernetes.gpuResources.";
+    return [
+      { reason: "unmetered", text: `${where} ${name}: ${parsed.value} is not metered, because ${why}.${advice}` },
+    ];
   });
 }
 

@@ -27,10 +27,22 @@ export function amountsOf({ memoryMiB = 0, memoryPercent = 0, coresPercent = 0 }
 export function annotated(pod: Holding, { uuid }: Pick<Device, "uuid">): VgpuAmounts | undefined {
   const entries = pod.evidence.flatMap((entry) => (entry.by === "annotation" && entry.uuid === uuid ? [entry] : []));
   if (entries.length === 0) return undefined;
-  return {
-    memoryMiB: entries.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0),
-    coresPercent: entries.reduce((sum, { coresPercent }) => sum + coresPercent, 0),
-  };
+  const memoryMiB = entries.reduce((sum, entry) => sum + entry.memoryMiB, 0);
+  const coresPercent = entries.reduce((sum, entry) => sum + entry.coresPercent, 0);
+  return memoryMiB === 0
+    ? { memoryPercent: askedPercent(pod, entries.length), coresPercent }
+    : { memoryMiB, coresPercent };
+}
+
+/**
+ * Returns the percentage of the memory that containers of a pod request together; 0 if it is unset. Volcano writes 0 MiB for a request in
+ * percent (https://github.com/volcano-sh/volcano/issues/3465).
+ */
+function askedPercent({ asks }: Holding, containers: number): number {
+  const asked = asks.filter((ask) => ask.kind === "vgpu");
+  const count = asked.reduce((sum, ask) => sum + ask.count, 0);
+  const percent = asked.reduce((sum, ask) => sum + ask.count * (ask.memoryPercent ?? 0), 0);
+  return count === 0 ? 0 : Math.round((percent * containers) / count);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Holding, NodeHoldings } from "../../../domain/holding.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import type { PartOfDevice } from "../../../domain/share/claim.ts";
 import { heldInCommon, type CommonDevice, type CommonHolder } from "../../../domain/share/common.ts";
+import type { VgpuAmounts } from "../../../domain/share/vgpu.ts";
 import type { GpuAsk } from "../../../domain/workload.ts";
 import { askedInAll, asksFor, givenInstance, isInstanceOf } from "../../../domain/attribution/kind.ts";
 import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
@@ -33,6 +34,13 @@ export interface Asking {
 /** Returns the part of a pod's requests without evidence. An unknown claim is for at least one device. */
 export function openAsks(record: NodeRecord, of: Asking): readonly Omit<OpenAsk, "isUnseen">[] {
   const { pod, found } = of;
+  const named = new Set(pod.evidence.flatMap((entry) => (entry.by === "annotation" ? [entry.uuid] : [])));
+  const [first] = pod.asks;
+  // Containers that share a GPU request it once each. The scheduler's annotation has the number of GPUs.
+  if (first?.kind === "vgpu" && named.size > 0 && givenInstance(pod) === undefined) {
+    const count = Math.max(0, named.size - found);
+    return count === 0 ? [] : [{ pod, count, ...openPart(record, of, first) }];
+  }
   let known = found;
   return pod.asks.flatMap((asked) => {
     const most = asked.kind === "claim" ? Math.min(1, askedInAll(pod)) : asked.count;
@@ -112,11 +120,28 @@ export function commonHolders(
 function mergeHolders(alike: readonly OpenAsk[]): readonly CommonHolder[] {
   const holders = new Map<string, CommonHolder>();
   for (const { pod, count, each } of alike) {
-    const { count: before = 0 } = holders.get(pod.uid) ?? {};
-    holders.set(pod.uid, { holder: pod.uid, count: before + count, ...(each === undefined ? {} : { each }) });
+    const before = holders.get(pod.uid);
+    const part = before === undefined ? each : meanPart(before, { count, each });
+    const all = (before?.count ?? 0) + count;
+    holders.set(pod.uid, { holder: pod.uid, count: all, ...(part === undefined ? {} : { each: part }) });
   }
   return [...holders.values()];
 }
+
+type Parts = { readonly count: number; readonly each?: PartOfDevice | undefined };
+
+/** Returns the mean of the parts of devices that two requests of a pod are for; the later one if their measures differ. */
+function meanPart(one: Parts, other: Parts): PartOfDevice | undefined {
+  const [a, b] = [one.each, other.each];
+  if (a?.what !== "vgpu" || b?.what !== "vgpu") return b;
+  const mean = (measure: keyof VgpuAmounts): number =>
+    ((a[measure] ?? 0) * one.count + (b[measure] ?? 0) * other.count) / (one.count + other.count);
+  const isAlike = MEASURES.every((measure) => (a[measure] === undefined) === (b[measure] === undefined));
+  const means = Object.fromEntries(MEASURES.map((measure) => [measure, mean(measure)]));
+  return isAlike && Object.values(means).every(Number.isInteger) ? { what: "vgpu", ...amountsOf(means) } : b;
+}
+
+const MEASURES = ["memoryMiB", "memoryPercent", "coresPercent"] as const;
 
 function commonDevice(
   { gpu: { layout } }: FilledSlot,

@@ -47,14 +47,36 @@ export function groupsOf(pod: PodObject): readonly string[] {
   return [...groups].sort();
 }
 
+/** KAI's annotations for the GPU memory of one container since 0.18. Without a request, the limit is the request. */
+const OF_CONTAINER = /^nvidia\.com\/container\.(.+)\.gpu-memory\.(request|limit)$/;
+
 /**
- * Reads the fraction that a pod requests by `gpu-fraction` or `gpu-memory` (MiB), of each of `gpu-fraction-num-devices` GPUs. Undefined
- * without the annotations, if they are invalid, or if the default scheduler, which does not support them, schedules the pod.
+ * Returns the GPU memory that the annotations of a pod's containers request together, in the form of `gpu-memory`; undefined without any
+ * (https://github.com/kai-scheduler/KAI-Scheduler/blob/main/docs/gpu-sharing/README.md).
+ */
+function memoryOfContainers(annotations: Readonly<Record<string, string>>, remarks: Remarks): string | undefined {
+  const amounts = new Map<string, number>();
+  const found = Object.entries(annotations).flatMap(([name, value]) => {
+    const [, container, kind] = OF_CONTAINER.exec(name) ?? [];
+    return container === undefined ? [] : [{ name, value, container, isRequest: kind === "request" }];
+  });
+  for (const { name, value, container } of found.toSorted((a, b) => Number(a.isRequest) - Number(b.isRequest))) {
+    const parsed = parseMebibytes(value);
+    if ("value" in parsed) amounts.set(container, parsed.value);
+    else remarks.push({ reason: "annotation", text: `${name}: ${parsed.refused}; it is ignored.` });
+  }
+  return amounts.size === 0 ? undefined : String([...amounts.values()].reduce((sum, amount) => sum + amount, 0));
+}
+
+/**
+ * Reads the fraction that a pod requests by `gpu-fraction`, by `gpu-memory` (MiB) or by the GPU memory of its containers, of each of
+ * `gpu-fraction-num-devices` GPUs. Undefined without the annotations, if they are invalid, or if the default scheduler, which does not support
+ * them, schedules the pod.
  */
 export function readFraction(pod: PodObject, remarks: Remarks): GpuAsk | undefined {
   const annotations = texts(pod.metadata?.annotations);
   const fraction = annotations["gpu-fraction"];
-  const memory = annotations["gpu-memory"];
+  const memory = annotations["gpu-memory"] ?? memoryOfContainers(annotations, remarks);
   if (fraction === undefined && memory === undefined) return undefined;
   const name = fraction === undefined ? "gpu-memory" : "gpu-fraction";
   const received = text(annotations["received-resource-type"]);

@@ -77,12 +77,12 @@ const NODES: Readonly<Record<string, { fact: object; remarks: readonly string[] 
           mig: { strategy: "mixed", profiles: { "1g.5gb": 3, "2g.10gb": 1 } },
         },
       ],
-      // The node was partitioned again: kubelet still counts an instance that it can no longer give.
+      // The node was partitioned again: kubelet still counts an instance that it can no longer give, which is not read.
       capacity: {
         "nvidia.com/gpu": 0,
         "nvidia.com/mig-1g.5gb": 3,
         "nvidia.com/mig-2g.10gb": 1,
-        "nvidia.com/mig-3g.20gb": 1,
+        "nvidia.com/mig-3g.20gb": 0,
       },
       allocatable: {
         "nvidia.com/gpu": 0,
