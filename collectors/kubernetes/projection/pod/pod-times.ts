@@ -35,8 +35,8 @@ function endsOf(pod: PodObject): readonly (number | undefined)[] {
 /**
  * Reads the times in a pod's own status. Init containers prepare a pod; they do not start it. A container that restarted twice shows only
  * its last two starts, so the watcher keeps the earliest `started` that it saw. The end of a pod whose containers never ran, or are no
- * longer known, is the last change of its conditions; a watcher that saw the containers knows more. `deletion` is when the deletion was requested: Kubernetes writes the time at which
- * the grace period ends.
+ * longer known, is the last change of its conditions; a watcher that saw the containers knows more. `deletion` is when the deletion was
+ * requested: Kubernetes writes the time at which the grace period ends.
  */
 export function readTimes(pod: PodObject, remarks: Remarks): PodTimes {
   const { metadata, spec, status } = pod;
