@@ -52,11 +52,15 @@ describe("the ledger of a term, at length", () => {
     await expect.poll(() => teamsOf(store), LONG).toContain("vision 1");
     const others: LedgerRules = { ...rules, hash: "others" };
     const made = createRecharge(store, others);
-    let failures = 0;
+    /** The numbers of hours of the calls that failed. */
+    const failed: number[] = [];
     const recharge: Recharge = {
       atOnce: 1,
-      charge: (windows, turn) =>
-        failures++ < 3 ? Promise.reject(new Error("no thread is there")) : made.charge(windows, turn),
+      charge: (windows, turn) => {
+        if (failed.length === 3) return made.charge(windows, turn);
+        failed.push(windows.length);
+        return Promise.reject(new Error("no thread is there"));
+      },
     };
     // Its own facts are no reason to compute the hours again.
     await expect.poll(() => dirtyFactsOf(store, NOW).look(), LONG).toEqual([]);
@@ -64,7 +68,11 @@ describe("the ledger of a term, at length", () => {
     await done;
     const stale = () => staleCharges(store, others, { from: -Infinity, openSince: -Infinity });
     await expect.poll(stale, LONG).toEqual([]);
-    expect(errors).toEqual(Array.from({ length: 12 }, () => new Error("no thread is there")));
+    // Each failure is reported for each of its hours.
+    expect(failed).toHaveLength(3);
+    expect(errors).toEqual(
+      failed.flatMap((hours) => Array.from({ length: hours }, () => new Error("no thread is there"))),
+    );
   });
 
   it("meters an hour again that a fast clock had taken as ended", async () => {
