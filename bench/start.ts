@@ -61,17 +61,19 @@ async function startOnce(): Promise<FirstStart> {
       const status = await answerOf<SystemStatus>(`${address}/api/status`);
       if (status === undefined) continue;
       pages ??= seconds();
-      if (!isCharged(status, begunAt)) charged = undefined;
-      else charged ??= seconds();
-      if (charged === undefined || seconds() - charged < QUIET_SECONDS) continue;
-      const advice = await answerOf<{ readonly cards: readonly unknown[] }>(`${address}/api/v1/advice`);
-      if (advice === undefined || advice.cards.length === 0) continue;
-      cards ??= seconds();
+      if (cards === undefined) {
+        if (!isCharged(status, begunAt)) charged = undefined;
+        else charged ??= seconds();
+        if (charged === undefined || seconds() - charged < QUIET_SECONDS) continue;
+        const advice = await answerOf<{ readonly cards: readonly unknown[] }>(`${address}/api/v1/advice`);
+        if (advice === undefined || advice.cards.length === 0) continue;
+        cards = seconds();
+      }
       const books = await answerOf<{ readonly periods: readonly Period[] }>(`${address}/api/v1/periods`);
       if (books?.periods.some((period) => period.status === "closed") !== true) continue;
       const closed = seconds();
       await pause(REST_MILLIS);
-      return { pages, charged, cards, closed, megabytes: memoryOf(child.pid!) };
+      return { pages, charged: charged!, cards, closed, megabytes: memoryOf(child.pid!) };
     }
     throw new Error(`not complete within ${LONGEST_SECONDS} s:\n${log}`);
   } finally {
