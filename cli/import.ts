@@ -26,6 +26,7 @@ export function addImport(program: Command, context: CommandContext): void {
     .option("--ca <file>", "the certificate authorities of the server, in PEM")
     .option("--max-load <part>", "the part of the time in which a request may be under way, such as 0.5", "1")
     .option("--ahead <messages>", "wait while more than this number of messages is not stored yet", "100000")
+    .option("--allow-partial", "accept answers that the server calls incomplete, and count them at the end")
     .option("--again", "begin at --from, also if an earlier import was interrupted")
     .option("--dry-run", "show what the server has, what will be missing, and how long the import will take")
     .addOption(

@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { isWebAddress } from "../../runtime/config/words.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,6 +38,7 @@ export interface ImportOptions {
   readonly maxLoad: string;
   readonly ahead: string;
   readonly again?: true;
+  readonly allowPartial?: true;
   readonly dryRun?: true;
   readonly format: "table" | "json";
   readonly config?: string;
@@ -54,7 +56,8 @@ export async function runImport(options: ImportOptions, context: CommandContext)
   const { config } = loadLedgerConfig(options.config, context.env);
   const span = spanOf(options, config, Date.now());
   const conditions = options.match.map(conditionOf);
-  const client = clientOf(options, context, WAITS);
+  const partial: PartialAnswers = { count: 0, example: "" };
+  const client = clientOf(options, context, WAITS, partial);
   try {
     await meetServer(options, context);
     const source = await openSource(client, span.untilMillis);
@@ -66,6 +69,10 @@ export async function runImport(options: ImportOptions, context: CommandContext)
     const own = { client, source, survey, conditions };
     if (options.dryRun === true) await showPlan(own, span, options, context);
     else await run(own, span, options, config, context);
+    if (partial.count > 0) {
+      const answers = counted(partial.count, "answer");
+      context.stderr.write(`${answers} of the server had only a part of the data, such as: ${partial.example}\n`);
+    }
   } catch (error) {
     if (error instanceof StuckError) throw new CommandError(error.message);
     if (error instanceof SourceError) throw new CommandError(sentenceOf(error, options.url));
@@ -88,6 +95,12 @@ async function meetServer(options: ImportOptions, context: CommandContext): Prom
   } finally {
     await client.close();
   }
+}
+
+/** Incomplete answers that `--allow-partial` has accepted. */
+interface PartialAnswers {
+  count: number;
+  example: string;
 }
 
 interface Opened {
@@ -158,7 +171,12 @@ async function run(
   }
 }
 
-function clientOf(options: ImportOptions, { stderr }: CommandContext, waits: typeof WAITS): PrometheusClient {
+function clientOf(
+  options: ImportOptions,
+  { stderr }: CommandContext,
+  waits: typeof WAITS,
+  partial?: PartialAnswers,
+): PrometheusClient {
   const { url, tokenFile, user, passwordFile, tenant, ca } = options;
   if (!isWebAddress(url))
     throw new CommandError("--url: must be an address with http or https, without a user name; see --user", 2);
@@ -184,6 +202,14 @@ function clientOf(options: ImportOptions, { stderr }: CommandContext, waits: typ
     mostBytes: MOST_BYTES,
     ...(ca === undefined ? {} : { ca: read("--ca", ca) }),
     onRetry: (message, millis) => stderr.write(`${message}; next attempt in ${Math.ceil(millis / 1000)} s\n`),
+    ...(partial === undefined || options.allowPartial !== true
+      ? {}
+      : {
+          onPartial(sentence: string) {
+            partial.count += 1;
+            partial.example = sentence;
+          },
+        }),
   });
 }
 

@@ -54,7 +54,7 @@ export function createImportView(options: {
     summary({ counts: { scrapes, values, leftOut }, remarks }) {
       const lines = [
         `imported ${scrapes.toLocaleString("en")} scrapes with ${values.toLocaleString("en")} values in ${durationText(performance.now() - begun)}`,
-        `from ${minuteOf(from)} until ${minuteOf(found.untilMillis)}; the ledger charges these hours now`,
+        `from ${minuteOf(from)} until ${minuteOf(found.untilMillis)}; the ledger charges these hours now, and reports are without the hours that still wait`,
       ];
       if (leftOut > 0)
         lines.push(

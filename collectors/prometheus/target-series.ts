@@ -45,6 +45,8 @@ export interface TargetSeriesOptions {
   readonly collector: string;
   /** The labels of the target itself, if the series `up` of the target is known. */
   readonly targetLabels: ReadonlyMap<string, string> | undefined;
+  /** True if `pod` is known to be the exporter's own, though `up` is not: another series of the job has `exported_pod`. */
+  readonly isExported?: boolean;
   /** Returns the node of a pod, by the pod's name and namespace or by its IP address. */
   readonly nodeOfPod: NodeOfPod;
   /** The metadata of metric families, by name. */
@@ -78,7 +80,7 @@ export function createTargetSeries(options: TargetSeriesOptions): TargetSeries {
   const { families, targetLabels } = options;
   const limits = { ...PAGE_LIMITS, ...options.limits };
   const all: Series[] = [];
-  const blocks = new Map<string, ReadonlyMap<string, string>>();
+  let isExported = options.isExported ?? false;
   let plans: SeriesPlan[] = [];
   let raw = new Float64Array(64);
   let cells = new Float64Array(64);
@@ -86,7 +88,16 @@ export function createTargetSeries(options: TargetSeriesOptions): TargetSeries {
 
   function planOf(values: Float64Array): SeriesPlan {
     const series = Int32Array.from(all.keys()).filter((index) => !Number.isNaN(values[index]!));
-    const samples = [...series].map((index, line) => sampleOf(all[index]!, values[index]!, line));
+    // Equal labels are one map, as on a page that was parsed.
+    const blocks = new Map<string, ReadonlyMap<string, string>>();
+    const samples = [...series].map((index, line) => {
+      const { name, labels } = all[index]!;
+      const own = withoutTarget(labels, targetLabels, isExported);
+      const key = JSON.stringify([...own]);
+      const block = blocks.get(key) ?? own;
+      blocks.set(key, block);
+      return sampleOf({ name, labels: block }, values[index]!, line);
+    });
     const page = atOnce(planSteps(samples, families, limits));
     const source = {
       key: "",
@@ -121,12 +132,12 @@ export function createTargetSeries(options: TargetSeriesOptions): TargetSeries {
     get origins() {
       return origins;
     },
-    add({ name, labels }) {
-      const own = withoutTarget(labels, targetLabels);
-      const key = JSON.stringify([...own]);
-      const block = blocks.get(key) ?? own;
-      blocks.set(key, block);
-      return all.push({ name, labels: block }) - 1;
+    add(added) {
+      if (!isExported && hasExported(added)) {
+        isExported = true;
+        plans = [];
+      }
+      return all.push(added) - 1;
     },
     messagesAt(moment, values) {
       const { program, hosts, series, dropped: planned } = findPlan(values);
@@ -185,15 +196,23 @@ function sampleOf({ name, labels }: Series, value: number, line: number): Exposi
 
 const HOLDER_LABELS = ["pod", "namespace", "container"];
 
+/** Returns whether a series has the holder of a GPU beside the pod of its target, because Prometheus renamed the labels of the exporter. */
+function hasExported({ labels }: Series): boolean {
+  return labels.has("exported_pod");
+}
+
 /**
  * Returns the labels of a series that the exporter gave. The labels of the target are left out. With `honor_labels`, Prometheus adds the pod
- * of the exporter to each series without a pod of its own, and an idle GPU looks as if the exporter held it.
+ * of the exporter to each series without a pod of its own, and an idle GPU looks as if the exporter held it. Without the labels of the target,
+ * the pod is the target's if any of its series has `exported_pod`.
  */
 function withoutTarget(
   labels: ReadonlyMap<string, string>,
   target: ReadonlyMap<string, string> | undefined,
+  isExported: boolean,
 ): ReadonlyMap<string, string> {
-  if (target === undefined) return labels;
+  if (target === undefined)
+    return isExported ? new Map([...labels].filter(([label]) => !HOLDER_LABELS.includes(label))) : labels;
   const isOfExporter = ["pod", "namespace"].every((label) => labels.get(label) === target.get(label));
   return new Map(
     [...labels].filter(([label, value]) =>

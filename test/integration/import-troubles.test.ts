@@ -126,6 +126,25 @@ describe.skipIf(!requirePart("prometheus"))("an import in trouble", () => {
     expect(minutesOf(scrapesOf(imported), "gpu-b")).toEqual(Array.from({ length: 180 }, (_, index) => index / 2));
   });
 
+  test("a server that refuses queries over more than five minutes is read in parts, from the survey on", async () => {
+    const { url } = await withPrometheus();
+    await fill(url, { minutes: 30 });
+    let refused = 0;
+    const limited = await proxyOf(await withoutRemoteRead(url), (path, form, response) => {
+      const range = Number(/\[(\d+)ms\]/.exec(form.get("query") ?? "")?.[1] ?? 0);
+      const length = path.endsWith("/query_range")
+        ? (Number(form.get("end")) - Number(form.get("start"))) * 1000
+        : range;
+      if (length <= 5 * MINUTE) return false;
+      refused += 1;
+      response.writeHead(422).end('{"status":"error","error":"the query exceeded the maximum number of chunks"}');
+      return true;
+    });
+    const imported = await importInto(store, limited, spanOf(30));
+    expect(minutesOf(scrapesOf(imported), "gpu-b")).toEqual(Array.from({ length: 60 }, (_, index) => index / 2));
+    expect(refused).toBeGreaterThan(2);
+  });
+
   test("a server that is killed in the middle: the same import continues after its last window", async () => {
     const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-killed-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

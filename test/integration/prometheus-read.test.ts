@@ -50,7 +50,12 @@ function shapes(): readonly WrittenSeries[] {
   );
 }
 
-function clientOf(url: string, patienceMillis = 0, mostBytes = 1e8): PrometheusClient {
+function clientOf(
+  url: string,
+  patienceMillis = 0,
+  mostBytes = 1e8,
+  onPartial?: (sentence: string) => void,
+): PrometheusClient {
   const client = createPrometheusClient({
     url,
     headers: {},
@@ -59,6 +64,7 @@ function clientOf(url: string, patienceMillis = 0, mostBytes = 1e8): PrometheusC
     timeoutMillis: 10_000,
     mostBytes,
     onRetry: () => {},
+    onPartial,
   });
   onTestFinished(() => client.close());
   return client;
@@ -169,6 +175,35 @@ describe("a server in trouble", () => {
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(SourceError);
     expect((failure as SourceError).kind).toBe(kind);
+  });
+
+  const AWAY = "receive series from Addr: store-2:10901: rpc error: code = Unavailable";
+  const partial = [
+    ["Thanos without a store", `{"data":{"result":[]},"warnings":["${AWAY}"]}`, AWAY],
+    ["VictoriaMetrics without a node", '{"data":{"result":[]},"isPartial":true}', "isPartial"],
+  ] as const;
+
+  test.each(partial)("a part of an answer is not believed: %s", async (_, body, lack) => {
+    const url = await answering((_request, response) => void response.end(body));
+    const failure = await clientOf(url)
+      .ask("/api/v1/query", { query: "up" })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SourceError);
+    expect(failure).toMatchObject({ kind: "unavailable" });
+    expect((failure as SourceError).message).toContain(lack);
+    const lacks: string[] = [];
+    const accepting = clientOf(url, 0, 1e8, (sentence) => lacks.push(sentence));
+    expect(await accepting.ask("/api/v1/query", { query: "up" })).toEqual({ result: [] });
+    expect(lacks).toEqual([lack]);
+  });
+
+  test("a part of an answer is requested again until the answer is whole", async () => {
+    let asked = 0;
+    const url = await answering((_, response) => {
+      response.end((asked += 1) < 2 ? partial[0][1] : '{"data":{"result":[]},"warnings":["PromQL info: a remark"]}');
+    });
+    expect(await clientOf(url, 30_000).ask("/api/v1/query", { query: "up" })).toEqual({ result: [] });
+    expect(asked).toBe(2);
   });
 
   test("a request is repeated while the server is unavailable, and waits for as long as the server requests", async () => {

@@ -109,6 +109,9 @@ export async function importSpan(options: ImportOptions, span: Span): Promise<Im
   const scrapes = createImportedScrapes({
     cluster: kube.cluster,
     families: await findFamilies(client).catch(() => new Map()),
+    exportedJobs: new Set(
+      await findValues(client, "job", [...matchers, { label: "exported_pod", is: "!=", value: "" }], span),
+    ),
     nodeOfPod: (pod, atMillis) => places.nodeOfPod(pod, atMillis),
   });
   const { series, intervalMillis } = survey.gpu;

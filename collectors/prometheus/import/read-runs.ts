@@ -1,6 +1,7 @@
 import { DAY_MILLIS } from "../../../domain/time.ts";
 import { createOpenRuns, type OpenRuns, type SeriesRuns } from "../kube-state/runs.ts";
 import type { PrometheusClient } from "../read/client.ts";
+import { inParts } from "../read/in-parts.ts";
 import { queryRange, selectorOf } from "../read/query.ts";
 import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
@@ -29,10 +30,12 @@ export async function readRuns(
   for (let at = span.fromMillis; at < span.untilMillis; at += DAY_MILLIS) {
     const day = { fromMillis: at, untilMillis: Math.min(at + DAY_MILLIS, span.untilMillis) };
     if (source.way === "remote read") {
-      await source.read(matchers, day, (series) => {
-        const runs = runsOf(series);
-        return (samples) => runs.take(samples, day);
-      });
+      await inParts(day, QUERY_STEP_MILLIS, (part) =>
+        source.read(matchers, part, (series) => {
+          const runs = runsOf(series);
+          return (samples) => runs.take(samples, part);
+        }),
+      );
     } else await queryDay(client, matchers, day, runsOf);
   }
   return [...found.values()].map(({ series, runs }) => ({ ...series, runs: runs.all() }));
@@ -44,8 +47,7 @@ async function queryDay(
   day: Span,
   runsOf: (series: Series) => OpenRuns,
 ): Promise<void> {
-  const until = { ...day, untilMillis: day.untilMillis - 1 };
-  for (const { metric, values = [] } of await queryRange(client, selectorOf(matchers), until, QUERY_STEP_MILLIS)) {
+  for (const { metric, values = [] } of await queryRange(client, selectorOf(matchers), day, QUERY_STEP_MILLIS)) {
     const { __name__: name = "", ...labels } = metric;
     runsOf({ name, labels: new Map(Object.entries(labels)) }).take(
       {

@@ -16,6 +16,8 @@ import type { ReplicaWindow, WindowOfTarget } from "./windows.ts";
 export interface ScrapesOptions {
   readonly cluster: string;
   readonly families: ReadonlyMap<string, FamilyMeta>;
+  /** The jobs of which a series has `exported_pod` at any time. */
+  readonly exportedJobs: ReadonlySet<string>;
   /** Returns the node of an exporter's pod at a time; undefined if it is unknown. */
   readonly nodeOfPod: (pod: Parameters<NodeOfPod>[0], atMillis: number) => string | undefined;
 }
@@ -43,7 +45,7 @@ interface Known {
 }
 
 /** Creates the scrapes of an import. The series of each target are kept from window to window as long as they stay the same. */
-export function createImportedScrapes({ cluster, families, nodeOfPod }: ScrapesOptions): ImportedScrapes {
+export function createImportedScrapes({ cluster, families, exportedJobs, nodeOfPod }: ScrapesOptions): ImportedScrapes {
   const known = new Map<string, Known>();
 
   function knownOf(key: string, { window, up }: ReplicaWindow, atMillis: number): Known {
@@ -55,6 +57,7 @@ export function createImportedScrapes({ cluster, families, nodeOfPod }: ScrapesO
       cluster,
       collector: IMPORT_COLLECTOR,
       targetLabels: up?.labels,
+      isExported: exportedJobs.has(columns[0]?.labels.get("job") ?? ""),
       nodeOfPod: (pod) => nodeOfPod(pod, atMillis),
       families,
     });

@@ -1,6 +1,7 @@
 import { DIALECTS } from "../../../domain/dialect/known.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { PrometheusClient } from "../read/client.ts";
+import { inParts } from "../read/in-parts.ts";
 import { queryRange, selectorOf } from "../read/query.ts";
 import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
@@ -83,7 +84,9 @@ export async function surveyServer(
   const allJobs = await findValues(client, "job", matchers, span);
   const newest = { fromMillis: last - NEWEST_MILLIS, untilMillis: last + 1 };
   const windows = createWindows(newest, NEWEST_MILLIS / USUAL_INTERVAL_MILLIS);
-  await source.read([named([...names.gpu, "up"]), ...conditions, ofJobs(allJobs)], newest, windows.onSeries);
+  await inParts(newest, MINUTE_MILLIS, (part) =>
+    source.read([named([...names.gpu, "up"]), ...conditions, ofJobs(allJobs)], part, windows.onSeries),
+  );
   const targets = windows.targets();
   const intervals = targets.map(({ replicas: [replica] }) =>
     intervalOf(replica!.window.moments().map(({ atMillis }) => atMillis)),
@@ -150,10 +153,12 @@ async function findLabeled(
   for (const kind of LABELED) {
     const name = `kube_${kind}_labels`;
     if (!names.has(name)) continue;
-    await source.read([named([name]), ...conditions], span, ({ labels }) => {
-      if ([...labels.keys()].some((label) => label.startsWith("label_"))) found.add(kind);
-      return () => {};
-    });
+    await inParts(span, MINUTE_MILLIS, (part) =>
+      source.read([named([name]), ...conditions], part, ({ labels }) => {
+        if ([...labels.keys()].some((label) => label.startsWith("label_"))) found.add(kind);
+        return () => {};
+      }),
+    );
   }
   return found;
 }
@@ -174,8 +179,12 @@ async function stepsWithSamples(
     HOUR_MILLIS,
     Math.max(MINUTE_MILLIS, Math.ceil(length / MOST_STEPS / MINUTE_MILLIS) * MINUTE_MILLIS),
   );
-  const result = await queryRange(client, `count(${selectorOf(matchers)})`, span, step);
-  return { step, times: (result[0]?.values ?? []).map(([seconds]) => Math.round(seconds * 1000)) };
+  const withEnd = { ...span, untilMillis: span.untilMillis + 1 };
+  const result = await queryRange(client, `count(${selectorOf(matchers)})`, withEnd, step);
+  return {
+    step,
+    times: result.flatMap(({ values = [] }) => values.map(([seconds]) => Math.round(seconds * 1000))),
+  };
 }
 
 function gapsBetween(times: readonly number[], step: number): readonly Span[] {

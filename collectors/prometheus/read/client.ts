@@ -42,6 +42,8 @@ export interface ClientOptions {
   /** The certificate authorities, if not the system's. */
   readonly ca?: string;
   readonly onRetry: (message: string, pauseMillis: number) => void;
+  /** Accepts answers that the server calls incomplete, with its sentence. Without it, such an answer is repeated as of an unavailable server. */
+  readonly onPartial?: ((sentence: string) => void) | undefined;
 }
 
 /** The pauses between attempts. */
@@ -50,7 +52,7 @@ const LONGEST_TEXT = 300;
 
 /** Creates a client that sends one request after another. */
 export function createPrometheusClient(options: ClientOptions): PrometheusClient {
-  const { url, headers, maxLoad, patienceMillis, timeoutMillis, mostBytes, ca, onRetry } = options;
+  const { url, headers, maxLoad, patienceMillis, timeoutMillis, mostBytes, ca, onRetry, onPartial } = options;
   const dispatcher = new Agent({
     connections: 1,
     headersTimeout: timeoutMillis,
@@ -123,13 +125,13 @@ export function createPrometheusClient(options: ClientOptions): PrometheusClient
       ask<Data>(path: string, form: Readonly<Record<string, string>>) {
         const headers = { ...JSON_ANSWER, "content-type": "application/x-www-form-urlencoded" };
         return client.send({ path, headers, body: new URLSearchParams(form).toString() }, (answer) =>
-          dataOf<Data>(answer, mostBytes),
+          dataOf<Data>(answer, mostBytes, onPartial),
         );
       },
       get<Data>(path: string, parameters: Readonly<Record<string, string>>) {
         return client.send(
           { path: `${path}?${new URLSearchParams(parameters).toString()}`, headers: JSON_ANSWER },
-          (answer) => dataOf<Data>(answer, mostBytes),
+          (answer) => dataOf<Data>(answer, mostBytes, onPartial),
         );
       },
       async close() {
@@ -143,10 +145,21 @@ export function createPrometheusClient(options: ClientOptions): PrometheusClient
 
 const JSON_ANSWER = { accept: "application/json" };
 
+/** An answer in JSON. Thanos explains in `warnings` what an answer lacks, VictoriaMetrics sets `isPartial`. */
+interface Answer<Data> {
+  readonly data?: Data;
+  readonly warnings?: readonly string[];
+  readonly isPartial?: boolean;
+}
+
 /** Returns the data of an answer in JSON. Prometheus' data is a mapping or a list. */
-async function dataOf<Data>({ body }: Dispatcher.ResponseData, mostBytes: number): Promise<Data> {
+async function dataOf<Data>(
+  { body }: Dispatcher.ResponseData,
+  mostBytes: number,
+  onPartial: ClientOptions["onPartial"],
+): Promise<Data> {
   const text = await textOf(body, mostBytes);
-  let answer: { readonly data?: Data } | null;
+  let answer: Answer<Data> | null;
   try {
     answer = JSON.parse(text) as typeof answer;
   } catch (error) {
@@ -154,7 +167,17 @@ async function dataOf<Data>({ body }: Dispatcher.ResponseData, mostBytes: number
   }
   if (typeof answer?.data !== "object" || answer.data === null)
     throw new SourceError("broken", `an answer has no data: ${text.slice(0, LONGEST_TEXT)}`);
+  const lack = lackOf(answer);
+  if (lack !== undefined && onPartial === undefined)
+    throw new SourceError("unavailable", `the server has only a part of the answer: ${lack}`);
+  if (lack !== undefined) onPartial?.(lack);
   return answer.data;
+}
+
+/** Returns what an answer lacks, in the words of the server; undefined if it is complete. Prometheus' remarks about an expression are no lack. */
+function lackOf({ warnings, isPartial }: Answer<unknown>): string | undefined {
+  const [lack] = Array.isArray(warnings) ? warnings.map(String).filter((text) => !text.startsWith("PromQL ")) : [];
+  return lack?.slice(0, LONGEST_TEXT) ?? (isPartial === true ? "isPartial" : undefined);
 }
 
 /** Returns the text of a body. Fails with a {@link SourceError} `limit` if it has more bytes. */

@@ -1,6 +1,7 @@
 import { parseValue } from "../../exporters/exposition/value.ts";
 import type { Series } from "../target-series.ts";
 import type { PrometheusClient } from "./client.ts";
+import { inParts } from "./in-parts.ts";
 import { SourceError } from "./source-error.ts";
 import type { ReadSamples, Span } from "./source.ts";
 import type { Matcher } from "./wire.ts";
@@ -32,16 +33,23 @@ export async function query(
   return resultOf(await client.ask("/api/v1/query", form));
 }
 
-/** Returns the result of an expression at each step of a span. Fails with a `SourceError`. */
+/**
+ * Returns the result of an expression at each step of a span, without its end. If the server refuses the answer as too large, it comes in
+ * parts: a series is then in the result several times, in the order of time. Fails with a `SourceError`.
+ */
 export async function queryRange(
   client: PrometheusClient,
   expression: string,
-  { fromMillis, untilMillis }: Span,
+  span: Span,
   stepMillis: number,
 ): Promise<readonly QueriedSeries[]> {
-  const [start, end, step] = [fromMillis, untilMillis, stepMillis].map((millis) => String(millis / 1000));
-  const form = { query: expression, start: start!, end: end!, step: step! };
-  return resultOf(await client.ask("/api/v1/query_range", form));
+  const found: (readonly QueriedSeries[])[] = [];
+  await inParts(span, stepMillis, async ({ fromMillis, untilMillis }) => {
+    const [start, end, step] = [fromMillis, untilMillis - 1, stepMillis].map((millis) => String(millis / 1000));
+    const form = { query: expression, start: start!, end: end!, step: step! };
+    found.push(resultOf(await client.ask("/api/v1/query_range", form)));
+  });
+  return found.flat();
 }
 
 function resultOf({ result }: { readonly result?: readonly QueriedSeries[] }): readonly QueriedSeries[] {

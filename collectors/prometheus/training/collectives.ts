@@ -26,7 +26,7 @@ export async function collectiveHours(
 ): Promise<readonly CollectiveHour[]> {
   const hosts = run.pods.flatMap(({ name, node }) => (node === "" ? [] : [name, node]));
   if (hosts.length === 0) return [];
-  const span = { fromMillis: hourOf(from) + HOUR_MILLIS, untilMillis: hourOf(until - 1) + HOUR_MILLIS };
+  const span = { fromMillis: hourOf(from) + HOUR_MILLIS, untilMillis: hourOf(until - 1) + HOUR_MILLIS + 1 };
   const found = new Map<string, CollectiveHour>();
   for (const [measure, names] of [
     ["gbs", BANDWIDTHS],

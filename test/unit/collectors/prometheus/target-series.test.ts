@@ -68,6 +68,49 @@ function decoded(messages: readonly Uint8Array[]): readonly Scrape[] {
   });
 }
 
+describe("a page that a Prometheus scraped without its series `up`", () => {
+  const ofGpu = (gpu: number, holder: Readonly<Record<string, string>>) => ({
+    name: "DCGM_FI_DEV_GPU_UTIL",
+    labels: new Map(Object.entries({ ...ADDED, gpu: String(gpu), UUID: `GPU-${gpu}`, Hostname: "gpu-b", ...holder })),
+  });
+  const HOLDER = { exported_namespace: "ml", exported_pod: "train-0", exported_container: "c" };
+  const holders = (series: ReturnType<typeof ofGpu>[], isExported: boolean) => {
+    const target = createTargetSeries({
+      cluster: "prod",
+      collector: "one",
+      targetLabels: undefined,
+      isExported,
+      nodeOfPod: () => undefined,
+      families: new Map(),
+    });
+    for (const each of series) target.add(each);
+    const [scrape] = decoded(
+      target
+        .messagesAt(
+          moment,
+          Float64Array.from(series, () => 5),
+        )
+        .map(({ message }) => message),
+    );
+    expect(scrape!.node).toBe("gpu-b");
+    return scrape!.shape.devices.map(({ namespace, pod, container }) => [namespace, pod, container]);
+  };
+
+  test("has no holder in the exporter's own pod, if any of its series has a renamed one", () => {
+    const held = ["ml", "train-0", "c"];
+    const nobody = [undefined, undefined, undefined];
+    expect(holders([ofGpu(0, HOLDER), ofGpu(1, {})], false)).toEqual([held, nobody]);
+    // The series that shows it comes last.
+    expect(holders([ofGpu(0, {}), ofGpu(1, HOLDER)], false)).toEqual([nobody, held]);
+    // All GPUs are idle, and another target of the job has shown it.
+    expect(holders([ofGpu(0, {}), ofGpu(1, {})], true)).toEqual([nobody, nobody]);
+  });
+
+  test("has the pod of its series as holder, if none is renamed, as with honor_labels", () => {
+    expect(holders([ofGpu(0, { namespace: "ml", pod: "train-0" })], false)).toEqual([["ml", "train-0", undefined]]);
+  });
+});
+
 describe("a page that a Prometheus scraped", () => {
   test.each(names.flatMap((name) => [[name, true] as const, [name, false] as const]))(
     "%s is the message of the scrape (honor_labels: %s)",
