@@ -8,6 +8,12 @@ export interface ContainerPort {
   readonly containerPort?: number;
 }
 
+/** The fields of a container that determine whether its ports have the page. */
+export interface PageContainer {
+  readonly name?: string;
+  readonly ports?: readonly ContainerPort[];
+}
+
 /** The fields of a pod that determine the address of its page. */
 export interface PagePod extends ApiObject {
   readonly metadata: ApiObject["metadata"] & {
@@ -16,7 +22,7 @@ export interface PagePod extends ApiObject {
   };
   readonly spec?: {
     readonly nodeName?: string;
-    readonly containers?: readonly { readonly ports?: readonly ContainerPort[] }[];
+    readonly containers?: readonly PageContainer[];
   };
   readonly status?: { readonly phase?: string; readonly podIP?: string };
 }
@@ -40,14 +46,14 @@ const PATH = /^\/(?!\/)(?:(?!%2f|%5c)[^\s\\?#])*$/i;
 const MOST_DETAIL = 200;
 
 /**
- * Returns the targets of a pod at its own IP, one for each port: those with the name of the selector, or else those that `portsOf` returns.
+ * Returns the targets of a pod at its own IP, one for each port: those with the name of the selector, or else those that `choose` returns.
  * Returns a refusal if the pod is in another namespace, or if its address, a port or its path is invalid. `undefined` while the pod is not
  * running or has no node, and if it has no port.
  */
 export function targetsOfPod(
   pod: PagePod,
   asked: AskedPage,
-  portsOf: (pod: PagePod, port: number) => readonly string[],
+  choose: (pod: PagePod, port: number) => readonly string[],
 ): readonly Target[] | RefusedPod | undefined {
   const { metadata, spec, status } = pod;
   const { name, namespace = "" } = metadata;
@@ -63,8 +69,10 @@ export function targetsOfPod(
   });
   if (!asked.namespaces.includes("*") && !asked.namespaces.includes(namespace))
     return refused("namespace", `runs in ${namespace}, which is not in the job's kubernetes.namespaces`);
-  const path = metadata.annotations?.["prometheus.io/path"];
-  const ports = asked.portName === undefined ? portsOf(pod, asked.port) : portsNamed(pod, asked.portName);
+  const { path } = annotatedPage(pod);
+  const chosen = asked.portName === undefined ? choose(pod, asked.port) : portsNamed(pod, asked.portName);
+  // An annotation can have the name of a container's port.
+  const ports = chosen.flatMap((port) => (/^[a-z]/.test(port) ? [portsNamed(pod, port)[0] ?? port] : [port]));
   if (ports.length === 0) return undefined;
   // The zone of an IPv6 address cannot be part of a URL.
   if (isIP(podIP) === 0 || podIP.includes("%"))
@@ -84,19 +92,28 @@ export function targetsOfPod(
   });
 }
 
-/** Returns the port in a pod's annotations, from Prometheus' examples; undefined if there is none. */
-export function annotatedPort({ metadata }: PagePod): string | undefined {
-  return metadata.annotations?.["prometheus.io/port"];
+/**
+ * The ports of the proxies that service meshes inject: Istio's agent and Envoy, Linkerd, Consul, Kuma, Open Service Mesh. Istio's injector
+ * writes its port into the annotations of every pod, and merges the page of the application only if the pod had annotations before.
+ * Source: https://istio.io/latest/docs/ops/integrations/prometheus/, and the documentation of the others.
+ */
+const MESH_PORTS: ReadonlySet<string> = new Set(["15020", "15090", "4191", "20200", "5670", "15010"]);
+
+/** Returns the port and the path in a pod's annotations, from Prometheus' examples. Those of a mesh's proxy are left out. */
+export function annotatedPage({ metadata: { annotations = {} } }: PagePod): {
+  readonly port?: string | undefined;
+  readonly path?: string | undefined;
+} {
+  const port = annotations["prometheus.io/port"];
+  return port !== undefined && MESH_PORTS.has(port) ? {} : { port, path: annotations["prometheus.io/path"] };
 }
 
-function portsNamed(pod: PagePod, wanted: string): readonly string[] {
-  const named = portsOfContainers(pod)
-    .flat()
-    .find(({ name }) => name === wanted);
+function portsNamed({ spec }: PagePod, wanted: string): readonly string[] {
+  const named = portsOf(spec?.containers ?? []).find(({ name }) => name === wanted);
   return named?.containerPort === undefined ? [] : [String(named.containerPort)];
 }
 
-/** Returns the ports of each of a pod's containers. */
-export function portsOfContainers({ spec }: PagePod): readonly (readonly ContainerPort[])[] {
-  return spec?.containers?.map(({ ports }) => ports ?? []) ?? [];
+/** Returns the ports of some containers. */
+export function portsOf(containers: readonly PageContainer[]): readonly ContainerPort[] {
+  return containers.flatMap(({ ports }) => ports ?? []);
 }

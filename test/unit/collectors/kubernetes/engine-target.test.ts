@@ -65,8 +65,40 @@ describe("the targets of an engine's pod", () => {
     ["the first port, if no name is known", [[port(7000, "zmq"), port(7001)]], [":7000/metrics"]],
     ["the usual port, if the pod has none", [[]], [":8000/metrics"]],
     ["one target for a port that two containers name", [[port(8000)], [port(8000)]], [":8000/metrics"]],
+    [
+      "the usual port beside the port for metrics of a sidecar",
+      [[port(8000, "http")], [port(2020, "metrics")]],
+      [":8000/metrics", ":2020/metrics"],
+    ],
   ])("are %s", (_, containers, urls) => {
     expect(urlsOf(podOf(containers))).toEqual(urls);
+  });
+
+  it.each([
+    ["vllm", "log-agent"],
+    ["my-sglang-server", "kube-rbac-proxy"],
+    ["kserve-container", "queue-proxy"],
+  ])("are those of the engine %s, and not those of its sidecar %s", (engine, sidecar) => {
+    const pod = podOf([]);
+    const containers = [
+      { name: sidecar, ports: [port(9102, "metrics")] },
+      { name: engine, ports: [port(7000, "zmq"), port(8200, "http")] },
+    ];
+    expect(urlsOf({ ...pod, spec: { ...pod.spec, containers } })).toEqual([":8200/metrics"]);
+  });
+
+  it.each([
+    ["15020", "/stats/prometheus"],
+    ["4191", "/metrics"],
+  ])("are not the port %s that a mesh has written into the annotations", (own, path) => {
+    const annotations = { "prometheus.io/scrape": "true", "prometheus.io/port": own, "prometheus.io/path": path };
+    expect(urlsOf(podOf([[port(8000, "http")]], { annotations }))).toEqual([":8000/metrics"]);
+  });
+
+  it("are the port whose name the annotation has", () => {
+    const annotations = { "prometheus.io/port": "web" };
+    expect(urlsOf(podOf([[port(8000, "http"), port(8300, "web")]], { annotations }))).toEqual([":8300/metrics"]);
+    expect(urlsOf(podOf([[port(8000, "http")]], { annotations }))).toBe("port");
   });
 
   it.each([{ "leaderworkerset.sigs.k8s.io/worker-index": "1" }, { "ray.io/node-type": "worker" }])(
