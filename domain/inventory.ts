@@ -37,10 +37,24 @@ export interface NodeGpus {
   /** Partitions of each GPU that AMD's driver makes; absent if the GPUs are whole. */
   readonly partitions?: number;
   readonly memoryMiB?: number;
+  /** The memory in the units in which a vGPU scheduler counts it, if these are larger than 1 MiB. */
+  readonly memoryUnits?: number;
   /** Replicas of one GPU; 1 if it is not shared. */
   readonly replicas: number;
   readonly sharing: SharingStrategy;
   readonly mig: { readonly strategy: "none" | "single" | "mixed"; readonly profiles: Readonly<Record<string, number>> };
+}
+
+/**
+ * Names of conditions whose good state is True, beside Ready: those of EKS's node monitoring agent (`AcceleratedHardwareReady`,
+ * `KernelReady`), and others that end alike.
+ * Source: https://docs.aws.amazon.com/eks/latest/userguide/node-health.html.
+ */
+const GOOD_IF_TRUE = /(?<!Not|Un|In)(Ready|Healthy|Available|Passed|Succeeded|OK|Ok)$/;
+
+/** Returns the status of a condition of a Node that means good health. Most conditions beside Ready report a problem when they are True. */
+export function goodStatus(type: string): NodeCondition["status"] {
+  return GOOD_IF_TRUE.test(type) ? "True" : "False";
 }
 
 /** A node's Ready condition, or a condition that reports a problem. */
@@ -56,6 +70,12 @@ export interface NodeCondition {
  * The node label with the number of GPUs that the machine was delivered with. No software on a machine can detect a GPU that was removed.
  */
 export const DELIVERED_LABEL = "gpu-ledger/delivered";
+
+/** Returns the number of GPUs in a node's {@link DELIVERED_LABEL}; undefined if there is none. */
+export function deliveredOf({ labels }: Pick<InventoryFact, "labels">): number | undefined {
+  const written = labels[DELIVERED_LABEL];
+  return written !== undefined && /^\d{1,4}$/.test(written) ? Number(written) : undefined;
+}
 
 /** The beginning of the UID of a node whose UID is not known: the node's name and the time of its creation follow. */
 export const IMPORTED_UID = "imported/";

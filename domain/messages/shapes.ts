@@ -167,6 +167,7 @@ const gpus = object<NodeGpus>({
   offered: optional(amount),
   partitions: optional(count),
   memoryMiB: optional(amount),
+  memoryUnits: optional(amount),
   replicas: count,
   sharing: text,
   mig: fields({ strategy: text, profiles: recordOf(count) }),

@@ -31,7 +31,8 @@ export const SETTLED_MILLIS = 10 * MINUTE_MILLIS;
 /**
  * Returns the halts of a lane. A lane halts when a pod of it ends without success or restarts in place. It runs again when as many pods run
  * as before, or when all pods that exist have run for {@link SETTLED_MILLIS}, or at the time from `resumedAt`, which is after the halt. The
- * deletion of a pod while the others run on, without another pod in its place, is no halt: the lane was made smaller. A deletion after which
+ * deletion of a pod while the others run on, without another pod in its place, is no halt: the lane was made smaller. The end of a pod
+ * after the leader of the job has succeeded is no halt either, because the operators of these jobs look at the leader alone. A deletion after which
  * the lane never runs again is no halt either: operators also delete the workers of a training that has succeeded.
  */
 export function haltsOf(lane: Lane, resumedAt: (haltAt: number) => number | undefined): Halts {
@@ -63,7 +64,11 @@ export function haltsOf(lane: Lane, resumedAt: (haltAt: number) => number | unde
   const atFirst = existing.at(first);
   const begun = runsAgain(first, atFirst);
   const endedAt = lane.reduce((latest, { end }) => Math.max(latest, end?.at ?? Infinity), -Infinity);
-  const breaks = spans.filter((span) => isBreak(span) && !isSmaller(span, lane)).toSorted((a, b) => a.until - b.until);
+  const leader = lane.find(({ name, end }) => LEADER.test(name) && end?.reason === "completed");
+  const doneAt = leader?.end?.at ?? Infinity;
+  const breaks = spans
+    .filter((span) => span.until < doneAt && isBreak(span) && !isSmaller(span, lane))
+    .toSorted((a, b) => a.until - b.until);
   const halts: Halt[] = [];
   for (const { until: at, because, pod } of breaks) {
     const last = halts.at(-1);
@@ -81,6 +86,9 @@ export function haltsOf(lane: Lane, resumedAt: (haltAt: number) => number | unde
   }
   return { begun, halts };
 }
+
+/** The names of the pods whose success is that of their job: the master of a PyTorchJob, the launcher of an MPIJob, the chief of a TFJob. */
+const LEADER = /(^|-)(master|launcher|chief)(-[a-z0-9]{1,5})?$/;
 
 function isBreak({ because }: RunningSpan): boolean {
   return because !== undefined && because !== "completed";

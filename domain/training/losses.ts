@@ -57,16 +57,16 @@ export function stopsOf(
   const everyMillis = intervals.stated ?? meanGapMillis(checkpoints) ?? intervals.configured;
 
   function lossOf(halt: Halt, index: number): Loss | undefined {
-    if (checkpoints.some((checkpoint) => isFinalSave(checkpoint, halt, lane))) return undefined;
     const checkpoint = checkpoints.findLast(({ at }) => at <= halt.at);
-    const step = fallAfter(steps, index);
+    const [step, percent] = [fallAfter(steps, index), fallAfter(percents, index)];
+    const hasFallen = step !== undefined || percent !== undefined;
+    if (!hasFallen && checkpoints.some((each) => isFinalSave(each, halt, lane))) return undefined;
     const exact: readonly Loss[] = [
       ...(checkpoint === undefined ? [] : [{ from: checkpoint.at, by: "checkpoint" } as const]),
       ...(step === undefined ? [] : [{ from: step.reachedAt, by: "step" } as const]),
     ];
     const [earliest] = exact.toSorted((a, b) => a.from - b.from);
     if (earliest !== undefined) return earliest;
-    const percent = fallAfter(percents, index);
     if (percent !== undefined) return { from: percent.reachedAt, by: "percent" };
     const isReported = points.some(({ at, source }) => at <= halt.at && source !== "trainjob");
     if (isReported && checkpoints.length > 0) return { from: -Infinity, by: "checkpoint" };
@@ -103,7 +103,10 @@ function isAround(course: Course, attempt: number): boolean {
   return (course[0]?.attempt ?? Infinity) <= attempt && (course.at(-1)?.attempt ?? -Infinity) > attempt;
 }
 
-/** Returns whether a pod that ran before a halt completed a checkpoint soon after the first pod had ended. It contains all work. */
+/**
+ * Returns whether a pod that ran before a halt completed a checkpoint soon after the first pod had ended. It contains all work, unless the
+ * progress falls afterwards: the run then resumed from an earlier one.
+ */
 function isFinalSave({ at, pod }: Checkpoint, halt: Halt, lane: Lane): boolean {
   if (at <= halt.at || at > halt.at + SETTLED_MILLIS) return false;
   return lane.some(({ uid, started, end }) => uid === pod && (started ?? Infinity) < halt.at && at <= (end?.at ?? 0));

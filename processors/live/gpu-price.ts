@@ -1,6 +1,6 @@
 import { divide, multiply, rational, type Rational } from "../../domain/exact/rational.ts";
 import { exactly } from "../../domain/exact/units.ts";
-import { DELIVERED_LABEL, type InventoryFact } from "../../domain/inventory.ts";
+import { deliveredOf, type InventoryFact } from "../../domain/inventory.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { createNodePrices } from "../ledger/charge/node-prices.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
@@ -31,7 +31,7 @@ export function createGpuPrices(
   function priceOf(node: PricedNode, model: string | undefined, atMillis: number, hour: number): GpuPrice {
     const { uid, joined } = node;
     const total = node.gpus.reduce((sum, { count }) => sum + count, 0);
-    const delivered = Math.max(total, Number(node.labels[DELIVERED_LABEL]) || 0);
+    const delivered = Math.max(total, deliveredOf(node) ?? 0);
     if (delivered === 0) return { perHour: undefined, untilMillis: hour + HOUR_MILLIS };
     const ofNode = uid === undefined ? {} : { machine: uid };
     // A node that joined in this hour has a price from then on. The node's clock can be ahead of this machine's.

@@ -1,7 +1,7 @@
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { BlockedCharge } from "../../domain/training/incident.ts";
 import { signalsOfBlocked } from "../../domain/training/incident.ts";
-import type { NodeCondition } from "../../domain/inventory.ts";
+import { goodStatus, type NodeCondition } from "../../domain/inventory.ts";
 import { conditionSignal, xidSignal, type NodeSignal } from "../../domain/training/signals.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { momentSql, sqlOfLines, type Filter } from "../question/question.ts";
@@ -105,7 +105,9 @@ export async function readFaults(
     ),
     ...ofNodes.flatMap(({ conditions: json, ...of }) =>
       (JSON.parse(json) as readonly NodeCondition[]).flatMap(({ type, status, since }) =>
-        type === "Ready" || status !== "True" ? [] : [conditionSignal({ ...of, at: since }, type)],
+        type === "Ready" || status === "Unknown" || status === goodStatus(type)
+          ? []
+          : [conditionSignal({ ...of, at: since }, type)],
       ),
     ),
   ].filter(({ at }) => own.has(hourOf(at)));

@@ -1,7 +1,7 @@
 import type { OtherPods } from "../../../domain/compute.ts";
 import type { FactOrigin } from "../../../domain/fact.ts";
 import type { SliceDevice } from "../../../domain/cluster-fact.ts";
-import { DELIVERED_LABEL, type InventoryFact, type NodeCondition } from "../../../domain/inventory.ts";
+import { DELIVERED_LABEL, goodStatus, type InventoryFact, type NodeCondition } from "../../../domain/inventory.ts";
 import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
 import { gpuResource, type ResourceNames } from "./gpu-resource.ts";
 import type { KubeQuantities } from "./kube-object.ts";
@@ -123,11 +123,11 @@ function readAmounts(
   return amounts;
 }
 
-/** Reads the condition Ready, and those other conditions that are not False, because they report problems. */
+/** Reads the condition Ready, and those other conditions that are not in good health. */
 function readConditions(node: NodeObject): readonly NodeCondition[] {
   return objects(node.status?.conditions).flatMap(({ type, status, reason, lastTransitionTime }) => {
     const known = status === "True" || status === "False" || status === "Unknown" ? status : "Unknown";
-    if (text(type) === undefined || (type !== "Ready" && known === "False")) return [];
+    if (text(type) === undefined || (type !== "Ready" && known === goodStatus(type!))) return [];
     return [{ type: type!, status: known, reason: text(reason) ?? "", since: millisOf(lastTransitionTime) ?? 0 }];
   });
 }

@@ -1,5 +1,5 @@
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
-import { DELIVERED_LABEL } from "../../../domain/inventory.ts";
+import { deliveredOf } from "../../../domain/inventory.ts";
 import type { PriceBook } from "../../../domain/price/book.ts";
 import { priceFactsOfNode } from "../../../domain/price/facts.ts";
 import { winnerAt } from "../../../domain/price/match.ts";
@@ -28,9 +28,9 @@ export function knownDates(book: PriceBook, ofOwners: readonly number[] = [], en
   const delivered = new WeakMap<MachineState, number | undefined>();
   const changes = new WeakMap<MachineState, { readonly window: Span; readonly at: ReadonlySet<number> }>();
 
-  function deliveredOf(state: MachineState): number | undefined {
-    const written = state.fact.labels[DELIVERED_LABEL];
-    if (written !== undefined && /^\d{1,4}$/.test(written)) return Number(written);
+  function deliveredTo(state: MachineState): number | undefined {
+    const written = deliveredOf(state.fact);
+    if (written !== undefined) return written;
     for (const facts of priceFactsOfNode(state.fact)) {
       const winner = winnerAt(ranked, facts, state.from);
       if (winner.kind === "priced" && winner.entry.delivered !== undefined) return winner.entry.delivered;
@@ -59,7 +59,7 @@ export function knownDates(book: PriceBook, ofOwners: readonly number[] = [], en
       return at;
     },
     delivered(state) {
-      if (!delivered.has(state)) delivered.set(state, deliveredOf(state));
+      if (!delivered.has(state)) delivered.set(state, deliveredTo(state));
       return delivered.get(state);
     },
   };

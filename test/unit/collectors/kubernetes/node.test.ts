@@ -290,6 +290,9 @@ describe("the machine of a node", () => {
       ...object.status!.conditions!,
       { type: "DiskPressure", status: "False", reason: "fine", lastTransitionTime: CREATED },
       { type: "GpuUnhealthy", status: "True", reason: "XID79", lastTransitionTime: CREATED },
+      { type: "KernelReady", status: "True", reason: "KernelIsReady", lastTransitionTime: CREATED },
+      { type: "NVLinkHealthy", status: "False", reason: "Down", lastTransitionTime: CREATED },
+      { type: "NetworkUnavailable", status: "False", reason: "RouteCreated", lastTransitionTime: CREATED },
     ];
     const { fact } = projectNode(
       { ...object, status: { ...object.status, conditions } },
@@ -304,6 +307,7 @@ describe("the machine of a node", () => {
     expect(fact.conditions).toEqual([
       { type: "Ready", status: "True", reason: "KubeletReady", since },
       { type: "GpuUnhealthy", status: "True", reason: "XID79", since },
+      { type: "NVLinkHealthy", status: "False", reason: "Down", since },
     ]);
     expect(fact).not.toHaveProperty("cordonedSince");
   });
