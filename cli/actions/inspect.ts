@@ -43,7 +43,10 @@ export async function runInspect(source: string, options: InspectOptions, contex
   const inspection = inspectPage(page, complete);
   if ("reason" in inspection) {
     const serving = inspection.reason === "foreign-page" ? inspectServing(page, complete, options) : inspection;
-    if ("reason" in serving) throw new CommandError(`${source}: ${inspection.reason}: ${inspection.detail}`);
+    if ("reason" in serving)
+      throw new CommandError(
+        `${source}: ${inspection.reason}: ${inspection.detail.replace("GPU exporter", "GPU exporter, inference engine or gateway")}`,
+      );
     show(serving, () => renderServing(serving));
     return;
   }

@@ -117,7 +117,11 @@ describe("gpu-ledger inspect", () => {
   it.each([
     ["a text", "# A README\n\nIt has much text.\n", "the page has no GPU: it may not be the page of a GPU exporter"],
     ["nothing", "", "the page has no GPU: it may not be the page of a GPU exporter"],
-    ["a program's own metrics", "gpu_ledger_windows_dirty 3\n", "foreign-page: no series of a known GPU exporter; "],
+    [
+      "a program's own metrics",
+      "gpu_ledger_windows_dirty 3\n",
+      "foreign-page: no series of a known GPU exporter, inference engine or gateway; ",
+    ],
   ])("reports that %s is not an exporter's page, with exit code 1", async (_, page, why) => {
     const { code, stdout, stderr } = await folder.call(["inspect", "-"], page);
     expect(code).toBe(1);
@@ -191,7 +195,7 @@ describe("gpu-ledger check", () => {
     };
     expect(await checked([named, gateway.url])).toEqual([
       `ok    job engines, ${engine.url}: vllm, 2 rows of qwen3-235b, 0 lines dropped`,
-      `ok    job engines, ${gateway.url}: litellm, 3 rows of qwen3-32b, 5 lines dropped`,
+      `ok    job engines, ${gateway.url}: litellm, 5 rows of qwen3-32b, 5 lines dropped`,
     ]);
     expect(await checked([engine.url, gpus.url])).toEqual([
       expect.stringMatching(

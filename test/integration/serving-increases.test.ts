@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
+import { inspectServingPage } from "../../collectors/exporters/serving/inspect.ts";
 import { readPages, readSeries } from "../../processors/ledger/serving/increases.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -47,6 +48,72 @@ describe("the increases of an engine's counters", () => {
     const target = await scraped(generated(1000, 1100, 1300, 40, 90));
     // 100 + 200, then 40 since the restart, then 50.
     expect(await series(target)).toMatchObject([{ resets: 1, increases: { generation_tokens: 390 } }]);
+  });
+
+  /** The rows that a collector reads from a page. */
+  const rowsOf = (text: string): readonly ServingSample[] => {
+    const read = inspectServingPage(Buffer.from(text));
+    if (!("rows" in read)) throw new Error(read.detail);
+    return read.rows.map((row) => ({ ...row.series, values: row.values }));
+  };
+  const seconds = (millis: number): number => (START + millis) / 1000;
+  const OLD = -86_400_000;
+
+  /** A series of LiteLLM, with the time at which it began if the page has it. */
+  const ofUser = (user: string, tokens: number, begun?: number): string =>
+    [
+      `litellm_input_tokens_metric_total{model="m",team_alias="sales",end_user="${user}"} ${tokens}`,
+      ...(begun === undefined
+        ? []
+        : [`litellm_input_tokens_metric_created{model="m",team_alias="sales",end_user="${user}"} ${seconds(begun)}`]),
+      "",
+    ].join("\n");
+
+  test.each([
+    ["with their times", OLD, 28_000],
+    ["without them", undefined, undefined],
+  ])("of series that appear behind a tenant, %s, are added to those of the others", async (_, old, young) => {
+    const target = await scraped(
+      [
+        ofUser("u1", 1_000_000, old),
+        ofUser("u1", 1_000_100, old),
+        ofUser("u1", 1_000_100, old) + ofUser("u2", 50, young),
+        ofUser("u1", 1_000_200, old) + ofUser("u2", 55, young),
+      ].map(rowsOf),
+    );
+    // 100 + 0 + 100 of the first user, 50 + 5 of the second.
+    expect(await series(target)).toMatchObject([{ tenant: "sales", resets: 0, increases: { prompt_tokens: 255 } }]);
+  });
+
+  test("of series that leave the page are no restart of the others", async () => {
+    const both = (one: number, other: number): string => ofUser("u1", one) + ofUser("u3", other);
+    const target = await scraped([both(500, 1_000_000), both(520, 1_000_010), ofUser("u3", 1_000_030)].map(rowsOf));
+    expect(await series(target)).toMatchObject([{ resets: 0, increases: { prompt_tokens: 50 } }]);
+    // The series comes back with its value, as from a collector of OpenTelemetry that lets series expire.
+    const back = await scraped([both(500, 7), ofUser("u3", 9), both(510, 9)].map(rowsOf));
+    expect(await series(back)).toMatchObject([{ resets: 0, increases: { prompt_tokens: 12 } }]);
+  });
+
+  test("of vLLM's first request that ends at its length are no restart", async () => {
+    const vllm = (name: string, labels: string, value: number, begun: number): string =>
+      `vllm:${name}_total{model_name="m"${labels}} ${value}\nvllm:${name}_created{model_name="m"${labels}} ${seconds(begun)}\n`;
+    const page = (tokens: number, more = ""): string =>
+      vllm("prompt_tokens", "", tokens, OLD) + vllm("request_success", ',finished_reason="stop"', 9000, OLD) + more;
+    const length = vllm("request_success", ',finished_reason="length"', 2, 10_000);
+    const target = await scraped([page(5_000_000), page(5_000_120, length)].map(rowsOf));
+    const expected = { prompt_tokens: 120, requests: 2, requests_stop: 0, requests_length: 2 };
+    expect(await series(target)).toMatchObject([{ resets: 0, increases: expected }]);
+  });
+
+  test("of rows that another process of a collector names otherwise do not count from 0", async () => {
+    const target = `http://10.0.9.9:8000/metrics`;
+    const of = (part: string, tokens: number) => [{ part, values: { prompt_tokens: tokens } }];
+    await insertServing(store, "c", [{ at: START, target, series: of("", 1_000_000) }]);
+    await insertServing(store, "c", [
+      { at: START + STEP, target, series: of("#7", 1_000_010), epoch: START },
+      { at: START + 2 * STEP, target, series: of("#7", 1_000_030), epoch: START },
+    ]);
+    expect(await series(target)).toMatchObject([{ resets: 0, increases: { prompt_tokens: 20 } }]);
   });
 
   test("that no engine can have count as nothing, so that a wrong page has no weight", async () => {

@@ -133,9 +133,21 @@ describe("the way of an engine's page from the pod to the store", () => {
     const engine = await startPage(pageOf("vllm-0.33.prom"));
     const gateway = await startPage(pageOf("litellm-1.110.prom"));
     const collector = collect([inChat(engine.url, "qwen-0"), inChat(gateway.url, "gateway-0")]);
-    const newest = `SELECT cluster, node, namespace, pod, pod_uid, exporter, kind, model, part, tenant, prompt_tokens,
-        computed_prompt_tokens, cached_tokens, requests, queue_us, gigaflops, spend_nanos, kv_cache_ppm, asleep, created_ms, interval_ms
-      FROM serving_samples ORDER BY scraped_at DESC LIMIT 1 BY pod, part, tenant`;
+    // The buckets of a row are added.
+    const sums = [
+      "prompt_tokens",
+      "computed_prompt_tokens",
+      "cached_tokens",
+      "requests",
+      "queue_us",
+      "gigaflops",
+      "spend_nanos",
+    ];
+    const newest = `SELECT cluster, node, namespace, pod, pod_uid, exporter, kind, model, row AS part, tenant,
+        ${sums.map((name) => `sum(samples.${name}) AS ${name}`).join(", ")},
+        max(samples.kv_cache_ppm) AS kv_cache_ppm, max(samples.asleep) AS asleep, min(samples.created_ms) AS created_ms, interval_ms
+      FROM (SELECT *, replaceRegexpOne(part, '#[0-9]+$', '') AS row FROM serving_samples) AS samples
+      GROUP BY cluster, node, namespace, pod, pod_uid, exporter, kind, model, part, tenant, interval_ms, scraped_at ORDER BY scraped_at DESC LIMIT 1 BY pod, part, tenant`;
     const pod = { cluster: "prod", node: "gpu-a", namespace: "chat", interval_ms: 200 };
     const ofEngine = { ...pod, pod: "qwen-0", pod_uid: "uid-qwen-0", exporter: "vllm", kind: "engine", tenant: "" };
     const ofGateway = { ...pod, pod: "gateway-0", exporter: "litellm", kind: "gateway", part: "", asleep: null };
@@ -166,13 +178,13 @@ describe("the way of an engine's page from the pod to the store", () => {
         expect(found).toEqual(
           expect.arrayContaining([
             { pod: "qwen-0", exporter: "vllm", series: 2, failure: "", dropped: {} },
-            { pod: "gateway-0", exporter: "litellm", series: 3, failure: "", dropped: { "email-tenant": 5 } },
+            { pod: "gateway-0", exporter: "litellm", series: 5, failure: "", dropped: { "email-tenant": 5 } },
           ]),
         ),
     );
     expect(collector.targets()).toMatchObject([
       { reads: "serving", node: "gpu-a", rows: 2, gpus: 0, failure: undefined },
-      { reads: "serving", rows: 3, dropped: { "email-tenant": 5 } },
+      { reads: "serving", rows: 5, dropped: { "email-tenant": 5 } },
     ]);
     expect(await store.query("SELECT count() AS n FROM gpu_samples")).toEqual([{ n: "0" }]);
   });
@@ -223,7 +235,7 @@ describe("the way of an engine's page from the pod to the store", () => {
     const double = await startPage(text);
     collect([inChat(double.url, "gateway-0")]);
     await rows(
-      `SELECT count() AS tenants, sum(generation_tokens) AS tokens, maxIf(generation_tokens, tenant = 'other') AS others
+      `SELECT uniqExact(tenant) AS tenants, sum(generation_tokens) AS tokens, sumIf(generation_tokens, tenant = 'other') AS others
        FROM serving_samples GROUP BY scraped_at LIMIT 1`,
       (found) => expect(found).toEqual([{ tenants: "10001", tokens: "31500", others: "1500" }]),
     );

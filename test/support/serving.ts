@@ -9,6 +9,8 @@ export interface ServingScrape {
   readonly podUid?: string;
   readonly exporter?: string;
   readonly failure?: string;
+  /** The start of the collector's process. */
+  readonly epoch?: number;
   readonly series?: readonly ServingSample[];
 }
 
@@ -58,7 +60,7 @@ export async function insertServing(
     scrapes.map((scrape, index) => ({
       ...pageOf(scrape),
       collector: "c",
-      epoch: new Date(scrape.at).toISOString(),
+      epoch: new Date(scrape.epoch ?? 0).toISOString(),
       series: scrape.series?.length ?? 0,
       failure: scrape.failure ?? "",
       partition: 0,

@@ -40,7 +40,7 @@ export interface Folds {
 }
 
 /** The way in which a cell is folded into another one. */
-export const FOLD = { copy: 0, add: 1, largest: 2 } as const;
+export const FOLD = { copy: 0, add: 1, largest: 2, smallest: 3 } as const;
 
 const NO_FOLDS: Folds = { from: new Int32Array(0), to: new Int32Array(0), ways: new Uint8Array(0) };
 
@@ -174,7 +174,9 @@ function fold({ from, to, ways }: Folds, out: Float64Array): void {
     const value = out[from[i]!]!;
     const at = to[i]!;
     const way = ways[i]!;
-    out[at] = way === FOLD.copy ? value : way === FOLD.add ? out[at]! + value : Math.max(out[at]!, value);
+    if (way === FOLD.copy) out[at] = value;
+    else if (way === FOLD.add) out[at]! += value;
+    else out[at] = way === FOLD.largest ? Math.max(out[at]!, value) : Math.min(out[at]!, value);
   }
 }
 

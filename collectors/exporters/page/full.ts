@@ -41,7 +41,8 @@ export function* readInFull<Source, Plan extends KnownPlan>(
   const plan = yield* kind.plan(numbers, parsed.families, limits, source);
   if (numbers.length > 0 && !plan.known) {
     const first = numbers[0]!.name.slice(0, LONGEST_NAME);
-    throw new PageError("foreign-page", `no series of a known ${kind.programs}; the first is ${first}`);
+    const hint = OTHER_ENGINES.test(first) ? ", of an inference engine that is not supported" : "";
+    throw new PageError("foreign-page", `no series of a known ${kind.programs}; the first is ${first}${hint}`);
   }
   const tally = createTally({});
   for (const sample of texts) tally.add(SENTINEL_TEXT.test(sample.valueText) ? "sentinel" : "not-a-number");
@@ -52,6 +53,9 @@ export function* readInFull<Source, Plan extends KnownPlan>(
 }
 
 const LONGEST_NAME = 200;
+/** Names of inference engines whose series are not read. */
+const OTHER_ENGINES =
+  /^(ray_|aphrodite|mlc|lightllm|tabby|xinference|ollama|mindie|infinity|te_|tei_|friendli|dsmii)[a-z_]*[:_]/;
 
 /** Creates a tally of counts by reason on top of a base. Returns the base object itself if nothing is added. */
 export function createTally(base: Readonly<Partial<Record<LineDrop, number>>>): {

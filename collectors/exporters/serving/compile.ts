@@ -69,10 +69,11 @@ function createFoldList() {
   };
 }
 
-/** Counts and amounts are added. Of ratios, states and times, the largest counts. */
+/** Counts and amounts are added. Of ratios and states the largest counts, of starts the oldest. */
 function foldOf(column: string): number {
   const { unit } = SERVING_METRIC_BY_NAME.get(column)!;
-  return unit === "ppm" || unit === "milliseconds" || column === "asleep" ? FOLD.largest : FOLD.add;
+  if (unit === "milliseconds") return FOLD.smallest;
+  return unit === "ppm" || column === "asleep" ? FOLD.largest : FOLD.add;
 }
 
 function mostOf(column: string): number {

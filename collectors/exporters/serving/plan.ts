@@ -8,7 +8,7 @@ import { MOST_CELLS, type PlannedDrop } from "../fold/plan.ts";
 import type { Program } from "../fold/program.ts";
 import { PageError } from "../http/page-error.ts";
 import { compileServing } from "./compile.ts";
-import { readRow, type CellSeries, type Row, type RowLabels } from "./rows.ts";
+import { byBucket, readRow, type CellSeries, type Row, type RowLabels } from "./rows.ts";
 import type { Tenants } from "./tenants.ts";
 
 /** The plan of an engine's or a gateway's page. */
@@ -26,7 +26,7 @@ const SERIES_OF_STEP = 64;
 
 /**
  * Plans a page: which series belong to one row, which column each fills, and what is left out and why. Series that fold into one cell are
- * added. Rows have the order of the page. The time is linear in series and rows. Throws a {@link PageError} `too-many-series` if the cells
+ * added, per bucket of their other labels. Rows have the order of the page. The time is linear in series and rows. Throws a {@link PageError} `too-many-series` if the cells
  * would fill the memory.
  */
 export function* planServing(
@@ -39,12 +39,18 @@ export function* planServing(
   const exporter = page.exporter === "" ? yield* programOf(families) : page.exporter;
   const rows: Row[] = [];
   const present = new Set<string>();
-  for (const [index, row] of page.rows.entries()) {
+  for (const [index, whole] of page.rows.entries()) {
     if (index % SERIES_OF_STEP === 0) yield;
-    yield* chooseSeries(row, unused);
-    if (row.cells.size === 0) continue;
-    rows.push(row);
-    for (const column of [...row.cells.keys(), ...totalsOf(row)]) present.add(column);
+    dropBeside(whole, page.rows, unused);
+    yield* chooseSeries(whole, unused);
+    for (const row of byBucket(whole)) {
+      if (row.cells.size === 1 && row.cells.has(CREATED)) {
+        for (const { index: line } of row.cells.get(CREATED)!) unused[line] = "the row has no other value";
+        continue;
+      }
+      rows.push(row);
+      for (const column of [...row.cells.keys(), ...totalsOf(row)]) present.add(column);
+    }
   }
   const columns = SERVING_METRICS.map(({ name }) => name).filter((name) => present.has(name));
   if (rows.length * columns.length > MOST_CELLS)
@@ -106,13 +112,13 @@ function* groupRows(
     const ofDialect = read.get(dialect.exporter) ?? new Map<Labels, RowLabels>();
     read.set(dialect.exporter, ofDialect);
     let place = ofDialect.get(labels);
-    if (place === undefined) ofDialect.set(labels, (place = readRow(dialect, labels, tenants, models)));
-    const { key, series, position, changed } = place;
+    if (place === undefined) ofDialect.set(labels, (place = readRow(found, labels, tenants, models)));
+    const { key, series, position, bucket, changed } = place;
     if (changed !== undefined) drops.push({ line: sample.line, name, reason: changed, why: WHY_CHANGED[changed] });
     const row = rows.get(key) ?? { series, dialect, cells: new Map<string, CellSeries[]>() };
     rows.set(key, row);
     const cell = row.cells.get(alias.column);
-    const added = { index, sample, alias, position };
+    const added = { index, sample, alias, position, bucket };
     if (cell === undefined) row.cells.set(alias.column, [added]);
     else cell.push(added);
   }
@@ -147,6 +153,17 @@ function whyUnused({ dialect, aliases }: KnownSeries, name: string): string {
   return "no canonical metric has this meaning";
 }
 
+/** Leaves out what another program of the page has counted for the same model. */
+function dropBeside({ series, dialect, cells }: Row, rows: readonly Row[], unused: (string | undefined)[]): void {
+  const { beside } = dialect;
+  if (beside === undefined) return;
+  if (!rows.some((other) => other.dialect !== dialect && other.series.model === series.model)) return;
+  for (const column of beside === "all" ? [...cells.keys()] : beside) {
+    for (const { index } of cells.get(column) ?? []) unused[index] = "another program of the page counts the same";
+    cells.delete(column);
+  }
+}
+
 /** Keeps the series of each cell that count: those of the preferred name and of the lowest rank. */
 function* chooseSeries({ dialect, cells }: Row, unused: (string | undefined)[]): Steps<void> {
   for (const [column, others] of Object.entries(dialect.unless ?? {})) {
@@ -167,17 +184,13 @@ function* chooseSeries({ dialect, cells }: Row, unused: (string | undefined)[]):
     }
     cells.set(column, chosen);
   }
-  if (cells.size === 1 && cells.has(CREATED)) {
-    for (const { index } of cells.get(CREATED)!) unused[index] = "the row has no other value";
-    cells.clear();
-  }
 }
 
 function isBefore(a: CellSeries, b: CellSeries): boolean {
   return a.alias.rank < b.alias.rank || (a.alias.rank === b.alias.rank && a.position < b.position);
 }
 
-/** The column with the newest time at which a counter of the row began. */
+/** The column with the oldest time at which a counter of the row began. */
 const CREATED = "created_ms";
 
 /** Returns the columns of a row that have values only as the sums of others. */

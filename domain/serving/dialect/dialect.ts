@@ -38,11 +38,13 @@ export interface ServingDialect {
   readonly owns: (name: string) => boolean;
   /** The labels with the model's name. The first one with a value counts. */
   readonly model: readonly string[];
-  /** Returns the part of the engine that a series belongs to; empty for the whole engine. */
-  readonly part?: (labels: Labels) => string;
+  /** The labels with the part of the engine that a series belongs to. Their values are joined. */
+  readonly part?: readonly string[];
+  /** A value of a label of parts that stands for the whole engine. */
+  readonly whole?: string;
   /** The labels with the tenant, unless a job has its own. The first one with a value counts. */
   readonly tenant?: readonly string[];
-  /** A value of a label that stands for no value. */
+  /** A value of a model or a tenant that stands for no value. */
   readonly noValue?: string;
   /** Labels of ranks that report the same work. Only the lowest rank counts. */
   readonly ranks?: readonly string[];
@@ -50,6 +52,8 @@ export interface ServingDialect {
   readonly totals?: Readonly<Record<string, readonly string[]>>;
   /** Columns that count only if the row has none of the others. */
   readonly unless?: Readonly<Record<string, readonly string[]>>;
+  /** Columns that do not count if another program of the page has a row of the same model: it has counted the same requests. */
+  readonly beside?: readonly string[] | "all";
   /** Reasons why names that look useful are not read. */
   readonly traps?: Readonly<Record<string, string>>;
 }
@@ -91,13 +95,23 @@ export const ENDS: readonly string[] = [
   "requests_other",
 ];
 
-/** Returns a function that joins the values of labels to the name of a part. Values in `left` are left out. */
-export function partOf(names: readonly string[], left: readonly string[] = []): (labels: Labels) => string {
-  return (labels) =>
-    names
-      .map((name) => labels.get(name) ?? "")
-      .filter((value) => value !== "" && !left.includes(value))
-      .join("/");
+/** Returns the name of the part that a series belongs to; empty for the whole engine. */
+export function partOf({ part = [], whole: none }: ServingDialect, labels: Labels): string {
+  return part
+    .map((name) => labels.get(name) ?? "")
+    .filter((value) => value !== "" && value !== none)
+    .join("/");
+}
+
+/** Returns the labels that a dialect reads, without those of tenants. */
+export function labelsRead({ table, model, part = [], ranks = [] }: ServingDialect): ReadonlySet<string> {
+  const names = table.flatMap((entry) => entry.names.flatMap((name) => (isAll(name) ? name.all : [name])));
+  const conditions = names.flatMap((name) => (typeof name === "string" ? [] : Object.keys(name[1])));
+  return new Set([...model, ...part, ...ranks, ...conditions]);
+}
+
+function isAll(name: ServingRow["names"][number]): name is { readonly all: readonly SeriesName[] } {
+  return typeof name === "object" && "all" in name;
 }
 
 const CREATED = { column: "created_ms", factor: 1000 };
@@ -114,7 +128,7 @@ export function servingAliases(rows: readonly ServingRow[]): (name: string) => r
   let rank = 0;
   for (const { column, factor, names } of rows) {
     for (const entry of names) {
-      for (const each of typeof entry === "object" && "all" in entry ? entry.all : [entry]) {
+      for (const each of isAll(entry) ? entry.all : [entry]) {
         const [name, when] = typeof each === "string" ? [each] : each;
         const conditions = when === undefined ? {} : { when };
         add(name, { column, factor, rank, ...conditions });

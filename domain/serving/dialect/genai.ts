@@ -32,5 +32,7 @@ export const genai: ServingDialect = {
   owns: (name) => /^gen_ai_(client|server)_/.test(name),
   model: ["gen_ai_response_model", "gen_ai_request_model"],
   tenant: ["tenant", "tenant_id", "team", "team_id"],
+  // A request without an answer.
+  noValue: "unknown",
   totals: { requests: ["requests_error"] },
 };

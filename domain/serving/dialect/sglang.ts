@@ -1,4 +1,4 @@
-import { bytes, flops, partOf, ratio, seconds, whole, type ServingDialect, type ServingRow } from "./dialect.ts";
+import { bytes, flops, ratio, seconds, whole, type ServingDialect, type ServingRow } from "./dialect.ts";
 
 const PASSES = "sglang:forward_execution_seconds";
 
@@ -46,7 +46,8 @@ export const sglang: ServingDialect = {
   table: TABLE,
   owns: (name) => name.startsWith("sglang:"),
   model: ["model_name"],
-  part: partOf(["engine_type", "dp_rank"], ["unified"]),
+  part: ["engine_type", "dp_rank"],
+  whole: "unified",
   ranks: ["pp_rank", "tp_rank", "moe_ep_rank"],
   totals: { compute_us: ["gpu_prefill_us", "gpu_decode_us"] },
   traps: {

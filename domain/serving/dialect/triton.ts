@@ -1,4 +1,4 @@
-import { partOf, ratio, whole, type ServingDialect, type ServingRow } from "./dialect.ts";
+import { ratio, whole, type ServingDialect, type ServingRow } from "./dialect.ts";
 
 /**
  * The series of Triton Inference Server, with those of its TensorRT-LLM backend. Its durations are microseconds.
@@ -24,6 +24,8 @@ export const triton: ServingDialect = {
   table: TABLE,
   owns: (name) => /^nv_(inference|trt_llm|model|ensemble|cache|gpu|energy|cpu|pinned_memory)_/.test(name),
   model: ["model"],
-  part: partOf(["version"]),
+  part: ["version"],
+  // Its backend for vLLM counts the requests of a model, too.
+  beside: ["requests", "requests_abort", "requests_error"],
   totals: { requests: ["requests_abort", "requests_error"] },
 };

@@ -3,7 +3,6 @@ import {
   ENDS,
   endsOfRequests,
   flops,
-  partOf,
   ratio,
   seconds,
   whole,
@@ -58,7 +57,7 @@ export const vllm: ServingDialect = {
   table: TABLE,
   owns: (name) => name.startsWith("vllm:"),
   model: ["model_name", "model"],
-  part: partOf(["engine", "version"]),
+  part: ["engine", "version"],
   totals: { requests: ENDS },
   unless: { cached_tokens: ["cached_device_tokens", "cached_external_tokens"] },
   traps: {

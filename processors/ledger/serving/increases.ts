@@ -53,12 +53,13 @@ const [BEGIN, END] = ["{begins:Array(Int64)}[span]", "{ends:Array(Int64)}[span]"
 /** The identity of a page: its address and its pod. An address can belong to several pods, one after the other. */
 const PAGE = "target, namespace, pod, pod_uid";
 
-/** The successful scrapes, each with the time of the one before; 0 if there is none. */
+/** The successful scrapes, each with the time of the one before, and whether the same process of a collector made both; 0 if there is none. */
 const READ = `
-  SELECT ${PAGE}, ${MILLIS} AS at, ${REACH_SQL} AS reach,
-    lagInFrame(${MILLIS}, 1, 0) OVER (PARTITION BY ${PAGE} ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+  SELECT ${PAGE}, ${MILLIS} AS at, ${REACH_SQL} AS reach, lagInFrame(${MILLIS}, 1, 0) OVER line AS before,
+    lagInFrame((collector, epoch)) OVER line = (collector, epoch) AS same
   FROM serving_scrapes FINAL
-  WHERE ${AROUND} AND failure = ''`;
+  WHERE ${AROUND} AND failure = ''
+  WINDOW line AS (PARTITION BY ${PAGE} ORDER BY scraped_at ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
 
 /** The counters whose increase shows that an engine worked. */
 const WORKED = [
@@ -175,16 +176,19 @@ const KNOWN_SINCE = `${BEGIN} - ${LONGEST_REACH_MILLIS}`;
 /** Returns the nth counter of a row, of the row before, and whether it has begun again, as SQL. */
 const counterOf = (index: number): string => `tupleElement(counters, ${index + 1})`;
 const formerOf = (index: number): string => `if(former_at > 0, ifNull(tupleElement(former, ${index + 1}), 0), 0)`;
-const isResetOf = (index: number): string => `(began OR ifNull(${counterOf(index)} < ${formerOf(index)}, 0))`;
-const stepOf = (index: number): string => `(${counterOf(index)} - if(${isResetOf(index)}, 0, ${formerOf(index)}))`;
+const isResetOf = (index: number): string =>
+  `(began OR (NOT continues AND ifNull(${counterOf(index)} < ${formerOf(index)}, 0)))`;
+const stepOf = (index: number): string =>
+  `(${counterOf(index)} - if(${isResetOf(index)}, 0, least(${formerOf(index)}, ${counterOf(index)})))`;
 const isTooLargeOf = (index: number): string => `ifNull(${stepOf(index)} > elapsed * ${MOST_PER_MILLI}, 0)`;
 
 /**
  * Selects the increases of the counters of each series. An increase belongs to the hour of the later scrape, so that increases of hours sum
- * to the whole. A counter that falls, or whose start is later than the row before, has begun again, and its value is its increase. The first
- * row of a series counts from 0 in two cases: the page was read before, or the counters began in the hour or at most 2.5 intervals before the
- * hour. In all other cases the first row has no increase. Increases above {@link MOST_PER_MILLI} are left out; the sum of an hour is at most
- * {@link MOST_COUNT}.
+ * to the whole. A counter that falls, or whose start is later than the row before, has begun again, and its value is its increase. If the start
+ * is the same, the row is a sum of which one series has left the page, and the increase is 0. The first row of a series counts from 0 if its
+ * counters began after the scrape before, or, of a page that was never read, in the hour or at most 2.5 intervals before the hour. Counters
+ * without a start count from 0 if the same process of a collector has read the page before; another process may name parts otherwise. In all other cases
+ * the first row has no increase. Increases above {@link MOST_PER_MILLI} are left out; the sum of an hour is at most {@link MOST_COUNT}.
  */
 const SERIES = `
 WITH lines AS (
@@ -198,13 +202,16 @@ WITH lines AS (
 counted AS (
   SELECT span, ${GROUP}, counters, former, if(lines.former_at >= ${KNOWN_SINCE}, lines.former_at, 0) AS former_at,
     if(former_at > 0, at - former_at, ${HOUR_MILLIS}) AS elapsed,
-    former_at > 0 AND ifNull(created_ms > former_created AND created_ms > former_at - ${CLOCKS_MILLIS}, 0) AS began
+    former_at > 0 AND ifNull(created_ms > former_created AND created_ms > former_at - ${CLOCKS_MILLIS}, 0) AS began,
+    former_at > 0 AND ifNull(created_ms = former_created, 0) AS continues,
+    if(read.before >= ${KNOWN_SINCE}, read.before, 0) AS page_at
   FROM lines
   LEFT JOIN (${READ}) AS read USING (${PAGE}, at)
   ARRAY JOIN arrayFilter(
     (each, begin, end) -> at >= begin AND at < end, arrayEnumerate({begins:Array(Int64)}), {begins:Array(Int64)}, {ends:Array(Int64)}
   ) AS span
-  WHERE former_at > 0 OR (read.before > 0 AND read.before >= ${KNOWN_SINCE}) OR ifNull(created_ms, 0) >= ${BEGIN} - lines.reach
+  WHERE former_at > 0
+    OR if(created_ms IS NULL, page_at > 0 AND read.same, created_ms >= if(page_at > 0, page_at - ${CLOCKS_MILLIS}, ${BEGIN} - lines.reach))
 )
 SELECT span, target, namespace, pod, pod_uid AS podUid, kind, exporter, model, adapter, tenant,
   toFloat64(countIf(${SERVING_COUNTERS.map((_, index) => `${isResetOf(index)} OR ${isTooLargeOf(index)}`).join(" OR ")})) AS resets,
