@@ -12,6 +12,7 @@ import { servingJson } from "../../reports/serving/json.ts";
 import { readServingFilters } from "../../reports/serving/question.ts";
 import { readServing, type ServingReport } from "../../reports/serving/read-serving.ts";
 import { servingText } from "../../reports/serving/table.ts";
+import { readUnmatched, type UnmatchedModel } from "../../reports/serving/unmatched.ts";
 import { exportServices } from "../../reports/focus/services.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
@@ -37,9 +38,11 @@ export interface ServingOptions {
   readonly config?: string;
 }
 
-const WRITERS: Readonly<Record<ServingFormat, (report: ServingReport) => string>> = {
+type Writer = (report: ServingReport, unmatched: readonly UnmatchedModel[]) => string;
+
+const WRITERS: Readonly<Record<ServingFormat, Writer>> = {
   table: servingText,
-  json: (report: ServingReport) => `${JSON.stringify(servingJson(report), null, 2)}\n`,
+  json: (report, unmatched) => `${JSON.stringify({ ...servingJson(report), unmatched }, null, 2)}\n`,
   ndjson: servingNdjson,
   csv: servingCsv,
 };
@@ -82,7 +85,8 @@ export async function runServing(name: string, options: ServingOptions, context:
       return;
     }
     const report = await readServing(store, { ...question, by }, ledger.book.currency);
-    await writeOut(context, options.out, [WRITERS[format as ServingFormat](report)]);
+    const unmatched = await readUnmatched(store, question, ledgerOf(config).serving.models);
+    await writeOut(context, options.out, [WRITERS[format as ServingFormat](report, unmatched)]);
   } catch (error) {
     if (error instanceof TooManyGroupsError) throw new CommandError(error.message);
     throw error;

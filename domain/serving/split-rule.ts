@@ -70,7 +70,7 @@ const FALLBACKS = ["time", "weights", "compute", "equal"] as const;
 
 /**
  * Returns the weights of the phases of models that share busy time, and the basis: that of the rule, or the first of `time`, `weights`,
- * `compute` and `equal` for which the pages have values. A basis counts only if each model with tokens has a weight by it, because weights of
+ * `compute` and `equal` for which the pages have values. A basis counts only if each model that worked has a weight by it, because weights of
  * two bases cannot be compared. `equal` counts models, all phases together.
  */
 export function phaseWeights(
@@ -81,7 +81,7 @@ export function phaseWeights(
   for (const basis of [rule, ...FALLBACKS]) {
     const weights = works.map((work) => WEIGHERS[basis](work, tokens));
     const totals = weights.map(sumOf);
-    const isWhole = totals.every((total, index) => total > 0 || !hasTokens(works[index]!));
+    const isWhole = totals.every((total, index) => total > 0 || !hasWorked(works[index]!));
     if (isWhole && totals.some((total) => total > 0)) return { basis, weights };
   }
   return { basis: "none", weights: works.map(() => ({})) };
@@ -91,6 +91,7 @@ function sumOf({ prefill = 0, decode = 0, inference = 0 }: PhaseWeights): number
   return prefill + decode + inference;
 }
 
-function hasTokens({ computedTokens, generatedTokens }: Work): boolean {
-  return computedTokens + generatedTokens > 0;
+/** Returns whether a model has computed anything. Requests that fail at once are no work. */
+function hasWorked({ computedTokens, generatedTokens, inferences, computeMicros }: Work): boolean {
+  return computedTokens + generatedTokens + inferences + computeMicros > 0;
 }

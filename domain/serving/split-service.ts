@@ -17,7 +17,15 @@ import {
   type ServingPayer,
 } from "./line.ts";
 import type { Service } from "./service.ts";
-import { isBusy, type Phase, type SplitRule, type TokenWeights } from "./split-rule.ts";
+import {
+  isBusy,
+  phaseWeights,
+  PHASES,
+  type BusyPhase,
+  type Phase,
+  type SplitRule,
+  type TokenWeights,
+} from "./split-rule.ts";
 import { tenantParts, UNATTRIBUTED, type TenantPart } from "./tenants.ts";
 import { NO_WORK, type Work } from "./work.ts";
 
@@ -64,8 +72,9 @@ export function splitService(
     const work = works.get(model) ?? NO_WORK;
     const parts = tenantParts(work, tenantsOf.get(model) ?? [], mostTenants);
     const ofPayers = partsOfPayers(parts, work, weightsOf(payers, model));
+    const ofModel = { parts: parts.toSorted(inOrder), phases: phasesOf(work, { rule, tokens }) };
     for (const [index, { payer, costs }] of payers.entries()) {
-      for (const line of linesOf(costs.get(model) ?? [], ofPayers[index]!)) {
+      for (const line of linesOf(costs.get(model) ?? [], ofPayers[index]!, ofModel)) {
         const amounts = { ...line.amounts, gpuHours: line.amounts.gpuHours ?? 0n };
         if (!isEmpty(line)) lines.push({ ...name, ...payer, model, ...line, amounts });
       }
@@ -178,10 +187,20 @@ function partsOfPayers(
       ofPayer.push({ adapter: part.adapter, tenant: part.tenant, ...(own as unknown as ServingCounts) });
     }
   }
-  return paid.map((ofPayer) =>
-    ofPayer.toSorted((a, b) => order(JSON.stringify([a.tenant, a.adapter]), JSON.stringify([b.tenant, b.adapter]))),
-  );
+  return paid.map((ofPayer) => ofPayer.toSorted(inOrder));
 }
+
+function inOrder(a: Pick<TenantPart, "tenant" | "adapter">, b: Pick<TenantPart, "tenant" | "adapter">): number {
+  return order(JSON.stringify([a.tenant, a.adapter]), JSON.stringify([b.tenant, b.adapter]));
+}
+
+/** Returns the phases of a model's work, as its counters separate them. */
+function phasesOf(work: Work, { rule, tokens }: Pick<ServingRule, "rule" | "tokens">): readonly BusyPhase[] {
+  const [weights = {}] = phaseWeights(rule, [work], tokens).weights;
+  return BUSY_PHASES.filter((phase) => (weights[phase] ?? 0) > 0);
+}
+
+const BUSY_PHASES = PHASES.filter(isBusy);
 
 type Line = Omit<ServingLine, keyof ServingPayer | "cluster" | "namespace" | "workloadKind" | "workload" | "model">;
 
@@ -191,13 +210,21 @@ const COUNTED: Readonly<Partial<Record<Phase, readonly (keyof ServingCounts)[]>>
   decode: ["generatedTokens"],
 };
 
+/** The whole work of a model, of all payers. */
+interface ModelParts {
+  /** The parts of tenants, in the order of a payer's parts. */
+  readonly parts: readonly TenantPart[];
+  readonly phases: readonly BusyPhase[];
+}
+
 /** Returns the lines of a model for one payer. Work without a cost gets lines without amounts, so that no token is lost. */
-function linesOf(costs: readonly PhaseCost[], parts: readonly PaidPart[]): readonly Line[] {
+function linesOf(costs: readonly PhaseCost[], parts: readonly PaidPart[], whole: ModelParts): readonly Line[] {
   const byPhase = new Map(costs.map((cost) => [cost.phase, cost]));
-  const worked = (["prefill", "decode", "inference"] as const).filter((phase) => byPhase.has(phase));
+  const charged = BUSY_PHASES.filter((phase) => byPhase.has(phase));
+  const worked = charged.length > 0 ? charged : whole.phases;
   const last = worked.at(-1) ?? "inference";
   const lines = costs
-    .filter(({ phase }) => !worked.some((work) => work === phase))
+    .filter(({ phase }) => !isBusy(phase))
     .map((cost) => ({ ...lineOf(cost), adapter: "", tenant: "" }));
   for (const phase of worked.length === 0 ? [last] : worked) {
     const names = new Set<keyof ServingCounts>(COUNTED[phase] ?? []);
@@ -206,7 +233,8 @@ function linesOf(costs: readonly PhaseCost[], parts: readonly PaidPart[]): reado
       for (const name of SERVING_COUNTS)
         if (!worked.some((other) => other !== phase && COUNTED[other]?.includes(name))) names.add(name);
     const cost = byPhase.get(phase);
-    const amounts = cost === undefined ? parts.map(() => NO_AMOUNTS) : overTenants(cost, parts);
+    const amounts =
+      cost === undefined ? parts.map(() => NO_AMOUNTS) : overTenants(phase, cost.amounts, parts, whole.parts);
     for (const [index, part] of parts.entries()) {
       const counts = Object.fromEntries(
         SERVING_COUNTS.map((name) => [name, names.has(name) ? part[name] : 0]),
@@ -224,16 +252,37 @@ function linesOf(costs: readonly PhaseCost[], parts: readonly PaidPart[]): reado
   return lines.toSorted((a, b) => order(lineKey(a), lineKey(b)));
 }
 
-/** Splits the cost of a phase over tenants by the tokens of that phase. */
-function overTenants({ phase, amounts }: PhaseCost, parts: readonly PaidPart[]): readonly ServingAmounts[] {
-  const weights = parts.map(({ computedTokens, generatedTokens }) => {
-    if (phase === "prefill") return computedTokens;
-    return phase === "decode" ? generatedTokens : computedTokens + generatedTokens;
-  });
-  const isWeighed = weights.some((weight) => weight > 0);
-  const rest = parts.map(({ tenant }) => (tenant === UNATTRIBUTED || tenant === "" ? 1 : 0));
-  return splitAmounts(amounts, isWeighed ? weights : rest);
+/**
+ * Splits the cost of a phase over tenants by the payer's tokens of that phase. A payer without tokens, such as a platform that pays for the
+ * unused part of a GPU, has the tenants of the whole model. If the phase has no tokens at all, because they came from another engine, all
+ * tokens of the model count.
+ */
+function overTenants(
+  phase: BusyPhase,
+  amounts: ServingAmounts,
+  parts: readonly PaidPart[],
+  whole: readonly TenantPart[],
+): readonly ServingAmounts[] {
+  const weights = [
+    parts.map(TOKENS[phase]),
+    whole.map(TOKENS[phase]),
+    whole.map((part) => part.computedTokens + part.cachedTokens + part.generatedTokens),
+    whole.map(({ tenant }) => (tenant === UNATTRIBUTED || tenant === "" ? 1 : 0)),
+  ];
+  return splitAmounts(
+    amounts,
+    weights.find((each) => each.some((weight) => weight > 0))!,
+  );
 }
+
+type Tokens = Pick<TenantPart, "computedTokens" | "generatedTokens">;
+
+/** The tokens by which the cost of a phase is split over tenants. */
+const TOKENS: Readonly<Record<BusyPhase, (part: Tokens) => number>> = {
+  prefill: ({ computedTokens }) => computedTokens,
+  decode: ({ generatedTokens }) => generatedTokens,
+  inference: ({ computedTokens, generatedTokens }) => computedTokens + generatedTokens,
+};
 
 /** Returns the cost that the cached tokens of a line would have added: its effective cost × cached ÷ computed tokens, rounded down. */
 function savedBy({ effective = 0n }: ServingAmounts, { cachedTokens, computedTokens }: ServingCounts): Money {

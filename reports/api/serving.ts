@@ -14,6 +14,7 @@ import { servingCsv, servingNdjson } from "../serving/flat.ts";
 import { servingJson } from "../serving/json.ts";
 import { readServingFilters, type ServingQuestion } from "../serving/question.ts";
 import { readServing, type ServingReport } from "../serving/read-serving.ts";
+import { readUnmatched, type UnmatchedModel } from "../serving/unmatched.ts";
 import { questionOf } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
@@ -66,6 +67,9 @@ export const servingSchema = z
     currency: z.string(),
     total: z.object(measures).describe("The sums of all rows of all pages."),
     rows: z.array(z.object({ dimensions: z.partialRecord(z.enum(SERVING_DIMENSIONS), z.string()), ...measures })),
+    unmatched: z
+      .array(z.object({ cluster: z.string(), model: z.string(), tokens: count }))
+      .describe("The models of gateways that no engine of their cluster serves. Empty for a question with conditions."),
     next: z.string().nullable().describe("The cursor of the next page."),
   })
   .meta({ id: "Serving" });
@@ -106,7 +110,8 @@ export function addServing(server: ApiServer, context: ApiContext, words: Words)
         const rows = report.rows.slice(position.at, position.at + limit);
         const after = position.at + limit;
         const next = after >= report.rows.length ? null : cursorText({ ledgerVersion, at: after });
-        return jsonBody({ ...servingJson({ ...report, rows }), next });
+        const unmatched = await readUnmatchedPart(context, asking, question);
+        return jsonBody({ ...servingJson({ ...report, rows }), unmatched, next });
       });
     },
   });
@@ -174,7 +179,7 @@ const explainedHour = z.object({
 
 /** The reasons of a cost of serving. */
 export const servingExplanationSchema = servingSchema
-  .omit({ rows: true, next: true, by: true })
+  .omit({ rows: true, unmatched: true, next: true, by: true })
   .extend({ hours: z.array(explainedHour).describe("The service-hours with the highest cost.") })
   .meta({ id: "ServingExplanation" });
 
@@ -184,6 +189,20 @@ export function splitRuleOf({ serving }: Ledger, rule: SplitRule | undefined): S
   if (rule === undefined || rules.includes(rule)) return rule ?? rules[0]!;
   const message = `a rule of serving.rules: ${rules.join(", ")}`;
   throw new Problem("wrong-parameter", `rule: ${message}`, [{ parameter: "rule", message }]);
+}
+
+/** Reads the models of gateways without an engine while a ledger version is current. Pages and the API share them. */
+export function readUnmatchedPart(
+  { ledger, answers }: Pick<ApiContext, "ledger" | "answers">,
+  asking: Asking,
+  { span, where }: Pick<ServingQuestion, "span" | "where">,
+): Promise<readonly UnmatchedModel[]> {
+  return answers.part(
+    asking,
+    `unmatched models ${JSON.stringify({ span, where })}`,
+    (store) => readUnmatched(store, { span, where }, ledger.serving.models),
+    ({ length }) => length,
+  );
 }
 
 /** Reads the report of a question while a ledger version is current. Pages and the API share it. Fails like `readServing`. */

@@ -3,12 +3,13 @@ import { z } from "zod";
 import type { ServingDimension } from "../../domain/serving/dimension.ts";
 import { SPLIT_RULES } from "../../domain/serving/split-rule.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
-import { readServingPart, splitRuleOf } from "../api/serving.ts";
+import { readServingPart, readUnmatchedPart, splitRuleOf } from "../api/serving.ts";
 import { minorDigitsOf } from "../../domain/price/currency.ts";
 import type { Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { ServingQuestion } from "../serving/question.ts";
 import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read-serving.ts";
+import { unmatchedText, type UnmatchedModel } from "../serving/unmatched.ts";
 import { address } from "./address.ts";
 import { PhasesChart } from "./charts/phases.tsx";
 import { Figure } from "./parts/figures.tsx";
@@ -68,6 +69,7 @@ export function addServingPage(add: AddPage, context: PageContext): void {
       to: (more: readonly Filter[]) => explainServingAddress(question, more),
       byDay,
       parts,
+      unmatched: await readUnmatchedPart(context, asking, question),
       policies: keptPolicies(ledger),
       rules: ledger.serving.rules.map((each) => each.rule),
     };
@@ -92,13 +94,14 @@ interface ServingProps {
   readonly to: Explain;
   readonly byDay: ServingReport;
   readonly parts: readonly Part[];
+  readonly unmatched: readonly UnmatchedModel[];
   readonly policies: readonly string[];
   readonly rules: readonly string[];
 }
 
 type Explain = (more: readonly Filter[]) => string;
 
-function ServingPage({ of, to, byDay, parts, policies, rules }: ServingProps): VNode {
+function ServingPage({ of, to, byDay, parts, unmatched, policies, rules }: ServingProps): VNode {
   const { span, policy, model, tenant } = of;
   const { total, currency, rule } = byDay;
   const keep = { ...(model !== undefined && { model }), ...(tenant !== undefined && { tenant }) };
@@ -138,6 +141,11 @@ function ServingPage({ of, to, byDay, parts, policies, rules }: ServingProps): V
           {parts.map((part) => (
             <PartTable part={part} of={of} to={to} />
           ))}
+          {unmatched.length > 0 && (
+            <p>
+              <bdi>{unmatchedText(unmatched)}</bdi>
+            </p>
+          )}
         </>
       )}
     </>

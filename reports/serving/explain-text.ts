@@ -10,7 +10,7 @@ export function servingExplanationText(explanation: ServingExplanation): string 
     millionTokens.loaded === null
       ? "no tokens were counted, so a million tokens have no cost\n"
       : `${total.cost} ${currency} ÷ (${total.computedTokens} computed + ${total.generatedTokens} generated tokens) × 1,000,000 = ${millionTokens.loaded} ${currency}\n`;
-  const head = servingText({ ...explanation, rows: [] }).split("\n\n")[0];
+  const head = servingText({ ...explanation, rows: [] }, []).split("\n\n")[0];
   return `${head}\n${formula}${hours.map((hour) => hourText(hour, currency)).join("")}`;
 }
 

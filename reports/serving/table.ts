@@ -4,14 +4,15 @@ import { minorUnitOf, roundedColumn, roundedMoney } from "../format/rounded.ts";
 import { formatTable, type TableCell } from "../format/table.ts";
 import { titleOfDimension } from "../question/question.ts";
 import type { ServingMeasures, ServingReport } from "./read-serving.ts";
+import { unmatchedText, type UnmatchedModel } from "./unmatched.ts";
 
 /**
  * Returns a report about serving for people: sentences about the whole, then a table with the costs of phases and of a million tokens.
  * Amounts are rounded so that every column adds up.
  */
-export function servingText(report: ServingReport): string {
+export function servingText(report: ServingReport, unmatched: readonly UnmatchedModel[]): string {
   const { rows } = report;
-  const heads = headsOf(report).join("\n");
+  const heads = [...headsOf(report), ...[unmatchedText(unmatched) ?? []].flat()].join("\n");
   return rows.length === 0 ? `${heads}\n\nno charges of services\n` : `${heads}\n\n${tableOf(report)}`;
 }
 

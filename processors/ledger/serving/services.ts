@@ -1,13 +1,15 @@
 import { groupedBy } from "../../../domain/grouped.ts";
+import { worksOfEngines } from "../../../domain/serving/handed-on.ts";
 import { split } from "../../../domain/exact/split.ts";
 import type { Replica, Service, ServiceName, ServingTarget, TenantWork } from "../../../domain/serving/service.ts";
-import { addCounts, addModels, countsCached, tokensOf, workOf, type ModelWork } from "../../../domain/serving/work.ts";
+import { addModels, tokensOf, workOf, type ModelWork, type Work } from "../../../domain/serving/work.ts";
 import { MOST_MODELS, OTHER_MODELS, type GatewayModels } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
 import { rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
+import { tenantsOf, type Works } from "./gateways.ts";
 
 const readRow = rowReader(SERVING_HOUR_COLUMNS) as (row: Readonly<Record<string, unknown>>) => ServingHourRow;
 
@@ -37,24 +39,38 @@ async function readHours(
 /**
  * Returns the workloads that served models, from the rows of an hour of one cluster. A workload serves if one of its pods has a page. The
  * tokens of a gateway belong to the services of the cluster that have the model; several of them share these tokens as their engines have
- * counted. The tokens of a frontend count for the services of its namespace whose engines count none.
+ * counted. The tokens and requests of a frontend count for the services of its namespace whose engines count no tokens. A request that
+ * passes a prefill and a decode engine of a namespace counts once ({@link worksOfEngines}).
  */
 export function servicesOf(rows: readonly ServingHourRow[], models: GatewayModels): readonly Service[] {
   const workloads = groupedBy(
     rows.filter(({ workload }) => workload !== ""),
     (row) => JSON.stringify(nameOf(row)),
   );
-  const engines = [...workloads.values()].flatMap((ofWorkload) => engineOf(ofWorkload) ?? []).map(withFewModels);
+  const works = worksOfRows(rows);
+  const engines = [...workloads.values()].flatMap((ofWorkload) => engineOf(ofWorkload, works) ?? []).map(withFewModels);
   const served = withFrontends(
     engines,
     rows.filter(({ kind }) => kind === "frontend"),
+    works,
   );
-  return withTenants(served, tenantsOf(rows, models));
+  return withTenants(served, tenantsOf(rows, works, models));
 }
 
 type Engines = Omit<Service, "tenants">;
 
-function engineOf(rows: readonly ServingHourRow[]): Engines | undefined {
+function worksOfRows(rows: readonly ServingHourRow[]): Works {
+  const works = new Map<ServingHourRow, Work>();
+  const together = groupedBy(rows, ({ kind, namespace, model }) => JSON.stringify([kind, namespace, model]));
+  for (const group of together.values()) {
+    const isEngines = group[0]!.kind === "engine";
+    const ofGroup = isEngines ? worksOfEngines(group) : group.map(({ increases }) => workOf(increases));
+    for (const [index, row] of group.entries()) works.set(row, ofGroup[index]!);
+  }
+  return works;
+}
+
+function engineOf(rows: readonly ServingHourRow[], works: Works): Engines | undefined {
   const pages = rows.filter(({ kind }) => kind === "page");
   if (pages.length === 0) return undefined;
   const series = groupedBy(
@@ -63,13 +79,18 @@ function engineOf(rows: readonly ServingHourRow[]): Engines | undefined {
   );
   const pagesOf = groupedBy(pages, ({ pod_uid }) => pod_uid);
   const targetsOf = (pods: readonly string[]): readonly ServingTarget[] =>
-    pods.flatMap((pod) => (pagesOf.get(pod) ?? []).map((page) => targetOf(page, series.get(pageKey(page)) ?? [])));
+    pods.flatMap((pod) =>
+      (pagesOf.get(pod) ?? []).map((page) => targetOf(page, series.get(pageKey(page)) ?? [], works)),
+    );
   const pods = rows.filter(({ kind }) => kind === "pod");
   const own = [...pagesOf.keys()].map((pod) => ({ pods: [pod], targets: targetsOf([pod]) }));
   return {
     ...nameOf(rows[0]!),
     replicas: [...own, ...followersOf(pods, pagesOf, targetsOf)],
-    works: modelsOf(rows.filter(({ kind }) => kind === "engine")),
+    works: modelsOf(
+      rows.filter(({ kind }) => kind === "engine"),
+      works,
+    ),
     frontend: [],
   };
 }
@@ -112,33 +133,44 @@ function followersOf(
   });
 }
 
-function targetOf(page: ServingHourRow, series: readonly ServingHourRow[]): ServingTarget {
+function targetOf(page: ServingHourRow, series: readonly ServingHourRow[], works: Works): ServingTarget {
   const { served_ms, loading_ms, covered_ms, idle_ms } = page;
   return {
     servedMillis: served_ms,
     loadingMillis: loading_ms,
     coveredMillis: covered_ms,
     idleMillis: idle_ms,
-    models: modelsOf(series),
+    models: modelsOf(series, works),
   };
 }
 
-function modelsOf(series: readonly ServingHourRow[]): readonly ModelWork[] {
-  return addModels(series.map(({ model, increases }) => ({ model, work: workOf(increases) })));
+function modelsOf(series: readonly ServingHourRow[], works: Works): readonly ModelWork[] {
+  return addModels(series.map((row) => ({ model: row.model, work: works.get(row)! })));
 }
 
-function withFrontends(services: readonly Engines[], rows: readonly ServingHourRow[]): readonly Engines[] {
+function withFrontends(
+  services: readonly Engines[],
+  rows: readonly ServingHourRow[],
+  works: Works,
+): readonly Engines[] {
   if (rows.length === 0) return services;
   const frontends = groupedBy(rows, ({ namespace }) => namespace);
   const lacks = (service: Engines, model: string): boolean =>
     service.works.some((own) => own.model === model && tokensOf(own.work) === 0);
   return services.map((service) => {
-    const counted = modelsOf(frontends.get(service.namespace) ?? []).filter(({ model }) => lacks(service, model));
+    const counted = modelsOf(frontends.get(service.namespace) ?? [], works).filter(({ model }) =>
+      lacks(service, model),
+    );
     const frontend = counted.map(({ model, work }) => {
       const sharing = services.filter((other) => other.namespace === service.namespace && lacks(other, model));
       return { model, work: partOf(work, sharing.length, sharing.indexOf(service)) };
     });
-    return { ...service, frontend, works: addModels([...service.works, ...frontend]) };
+    // The frontend has counted the same requests as the engines behind it.
+    const again = new Set(frontend.filter(({ work }) => work.requests > 0).map(({ model }) => model));
+    const own = service.works.map((each) =>
+      again.has(each.model) ? { ...each, work: { ...each.work, requests: 0 } } : each,
+    );
+    return { ...service, frontend, works: addModels([...own, ...frontend]) };
   });
 }
 
@@ -151,33 +183,6 @@ function partOf(work: ModelWork["work"], parts: number, index: number): ModelWor
       Number(split(BigInt(count), weights)![index]),
     ]),
   ) as unknown as ModelWork["work"];
-}
-
-/** Prefixes that LiteLLM puts before the name of a model on a server of one's own: the provider. */
-const PROVIDER = /^(hosted_vllm|vllm|openai|openai_like|litellm_proxy|custom_openai|nvidia_nim|triton|huggingface)\//;
-
-/** Returns the tokens of each tenant of a model, from the rows of gateways. */
-function tenantsOf(rows: readonly ServingHourRow[], models: GatewayModels): readonly TenantWork[] {
-  const tenants = new Map<string, TenantWork>();
-  for (const { kind, model: name, adapter: own, tenant, increases } of rows) {
-    if (kind !== "gateway") continue;
-    const { model, adapter } = models.get(name) ?? { model: name.replace(PROVIDER, ""), adapter: own };
-    const { computedTokens, cachedTokens, generatedTokens, requests } = workOf(increases);
-    const key = JSON.stringify([model, adapter, tenant]);
-    const known = tenants.get(key);
-    const isCounted = countsCached(increases) && (known === undefined || known.cachedTokens !== undefined);
-    tenants.set(key, {
-      model,
-      adapter,
-      tenant,
-      promptTokens: addCounts(known?.promptTokens ?? 0, computedTokens + cachedTokens),
-      cachedTokens: isCounted ? addCounts(known?.cachedTokens ?? 0, cachedTokens) : undefined,
-      generatedTokens: addCounts(known?.generatedTokens ?? 0, generatedTokens),
-      requests: addCounts(known?.requests ?? 0, requests),
-      spendNanos: addCounts(known?.spendNanos ?? 0, increases["spend_nanos"] ?? 0),
-    });
-  }
-  return [...tenants.values()].filter(({ tenant }) => tenant !== "");
 }
 
 /** Divides the tokens of tenants over the services that have the model. */
