@@ -28,7 +28,7 @@ export function regimesOf(asks: readonly GpuAsk[], sharing: SharingStrategy = "n
       case "mig":
         return "mig";
       case "vgpu":
-        return ask.scheduler;
+        return ask.scheduler === "volcano" ? "volcano" : "hami";
       case "fraction":
         return "fraction";
       case "claim":

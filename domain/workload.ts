@@ -24,10 +24,10 @@ export type GpuAsk =
   | { readonly kind: "gpu"; readonly resource: string; readonly count: number }
   /** MIG instances of one profile, in NVIDIA's notation: `1g.10gb+me`. */
   | { readonly kind: "mig"; readonly resource: string; readonly profile: string; readonly count: number }
-  /** Shares of GPUs by HAMi or Volcano: memory in MiB or percent, cores in percent, of each of `count` GPUs. */
+  /** Shares of GPUs by HAMi (of NVIDIA's or AMD's GPUs) or Volcano: memory in MiB or percent, cores in percent, of each of `count` GPUs. */
   | {
       readonly kind: "vgpu";
-      readonly scheduler: "hami" | "volcano";
+      readonly scheduler: "hami" | "hami-amd" | "volcano";
       readonly count: number;
       readonly memoryMiB?: number;
       readonly memoryPercent?: number;

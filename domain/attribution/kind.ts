@@ -59,7 +59,8 @@ export function asksFor(pod: Holding, device: Device, vendor: Vendor | undefined
       case "vgpu": {
         const given = givenInstance(pod);
         if (isInstance) return given !== undefined && isInstanceOf(device, given);
-        return isOf(vendor, "nvidia") && (given === undefined || (device.uuid ?? given.uuid) === given.uuid);
+        const own = ask.scheduler === "hami-amd" ? "amd" : "nvidia";
+        return isOf(vendor, own) && (given === undefined || (device.uuid ?? given.uuid) === given.uuid);
       }
       case "fraction":
         return isOf(vendor, "nvidia") && !isInstance;

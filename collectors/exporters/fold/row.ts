@@ -30,13 +30,14 @@ const HOLDER_FIELDS = new Set<DeviceField>(["namespace", "pod", "container", "po
 /**
  * Reads the labels of a series in a dialect. Empty labels count as absent. Sentinels do too, except in the GPU's own identity, where they
  * leave the row without a key. If a Prometheus has renamed the workload's labels to `exported_…`, those are the workload's, and the plain
- * ones are the exporter's own.
+ * ones are the exporter's own: a host name that is this pod is no node. Of two host names, the one in lower case counts, which a Prometheus added.
  */
 export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, string>): RowLabels {
   const fields: Partial<Record<DeviceField, string>> = {};
   const rest = new Map<string, string>();
   const lower = new Map([...labels].map(([label, value]) => [label.toLowerCase(), value]));
   const exported = [...lower.keys()].some((label) => label.startsWith("exported_"));
+  const ownPod = exported ? lower.get("pod") : undefined;
   for (const [written, value] of labels) {
     if (value === "" || SENTINEL_TEXT.test(value)) continue;
     const label = written.toLowerCase();
@@ -44,7 +45,9 @@ export function readRowLabels(dialect: Dialect, labels: ReadonlyMap<string, stri
     const field = dialect.fields[plain];
     if (field !== undefined) {
       if (plain === label && exported && HOLDER_FIELDS.has(field)) continue;
-      fields[field] ??= value;
+      if (field === "hostname" && value === ownPod) continue;
+      if (field === "hostname" && written === label) fields[field] = value;
+      else fields[field] ??= value;
     } else if (!dialect.ignored.has(label) && !SCRAPE_LABELS.has(label) && !label.startsWith("__")) {
       rest.set(written, value);
     }

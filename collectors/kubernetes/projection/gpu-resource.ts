@@ -6,11 +6,14 @@ export type GpuResource =
   /** A whole device, or a replica or partition of one. */
   | { readonly kind: "gpu"; readonly vendor: Vendor }
   | { readonly kind: "mig"; readonly vendor: "nvidia"; readonly profile: string }
-  /** A measure of a share. HAMi's measures accompany `nvidia.com/gpu` or HAMi's own number; Volcano's accompany its own number. */
+  /**
+   * A measure of a share. HAMi's measures accompany `nvidia.com/gpu`, `amd.com/gpu` or HAMi's own number; Volcano's accompany its own
+   * number.
+   */
   | {
       readonly kind: "measure";
-      readonly vendor: "nvidia";
-      readonly scheduler: "hami" | "volcano";
+      readonly vendor: "nvidia" | "amd";
+      readonly scheduler: "hami" | "hami-amd" | "volcano";
       readonly of: "number" | "memory" | "memory-percent" | "cores";
     };
 
@@ -25,11 +28,15 @@ export interface HamiNames {
   readonly resourceCores?: string | undefined;
 }
 
+type Measure = Extract<GpuResource, { kind: "measure" }>;
+
 const gpu = (vendor: Vendor): GpuResource => ({ kind: "gpu", vendor });
-const measure = (
-  scheduler: "hami" | "volcano",
-  of: Extract<GpuResource, { kind: "measure" }>["of"],
-): Extract<GpuResource, { kind: "measure" }> => ({ kind: "measure", vendor: "nvidia", scheduler, of });
+const measure = (scheduler: Measure["scheduler"], of: Measure["of"]): Measure => ({
+  kind: "measure",
+  vendor: scheduler === "hami-amd" ? "amd" : "nvidia",
+  scheduler,
+  of,
+});
 
 /** The known resource names. HAMi's number has several: users choose another name if another device plugin already has `nvidia.com/gpu`. */
 const KNOWN: ResourceNames = new Map<string, GpuResource>([
@@ -46,6 +53,10 @@ const KNOWN: ResourceNames = new Map<string, GpuResource>([
     [`${domain}/gpumem-percentage`, measure("hami", "memory-percent")] as const,
     [`${domain}/gpucores`, measure("hami", "cores")] as const,
   ]),
+  // https://github.com/Project-HAMi/amd-device-plugin
+  ["amd.com/gpumem", measure("hami-amd", "memory")],
+  ["amd.com/gpumem-percentage", measure("hami-amd", "memory-percent")],
+  ["amd.com/gpucores", measure("hami-amd", "cores")],
   ["volcano.sh/vgpu-number", measure("volcano", "number")],
   ["volcano.sh/vgpu-memory", measure("volcano", "memory")],
   ["volcano.sh/vgpu-memory-percentage", measure("volcano", "memory-percent")],

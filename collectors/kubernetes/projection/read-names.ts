@@ -54,6 +54,7 @@ export const READ_ANNOTATIONS: readonly string[] = [
   "gpu-fraction",
   "gpu-fraction-num-devices",
   "gpu-memory",
+  "hami.io/amd-devices-allocated",
   "hami.io/vgpu-devices-allocated",
   "kueue.x-k8s.io/pod-group-total-count",
   "kueue.x-k8s.io/workload",
@@ -160,6 +161,7 @@ export const READ_NODE_LABELS: readonly string[] = [
 
 /** The annotations of nodes that projections read. */
 export const READ_NODE_ANNOTATIONS: readonly string[] = [
+  "hami.io/node-amd-register",
   "hami.io/node-nvidia-register",
   "volcano.sh/node-vgpu-register",
 ];

@@ -5,10 +5,10 @@ import { heldInCommon, type CommonDevice, type CommonHolder } from "../../../dom
 import type { VgpuAmounts } from "../../../domain/share/vgpu.ts";
 import type { GpuAsk } from "../../../domain/workload.ts";
 import { askedInAll, asksFor, givenInstance, isInstanceOf } from "../../../domain/attribution/kind.ts";
-import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
+import { amountsOf, annotated, claimedPart, fractionOf, instancePart, nameOf } from "./asked-part.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
-import type { FilledSlot, SlotDevice } from "./slots.ts";
+import { isUnseenPart, type FilledSlot, type SlotDevice } from "./slots.ts";
 
 /** A request, and the number of its devices that are unknown. */
 export interface OpenAsk {
@@ -26,6 +26,7 @@ export interface Asking {
   readonly pod: Holding;
   /** All pods that hold a part of the node at the time. */
   readonly pods: readonly Holding[];
+  readonly gpus: readonly NodeGpus[];
   /** The number of the pod's known devices. */
   readonly found: number;
   readonly devices: readonly SlotDevice[];
@@ -51,11 +52,17 @@ export function openAsks(record: NodeRecord, of: Asking): readonly Omit<OpenAsk,
 }
 
 /** Returns a pod's part of each device of a request, wherever the device is. For an allocated claim, it also gives the kind of device. */
-function openPart(record: NodeRecord, { pod, pods, devices }: Asking, ask: GpuAsk): Pick<OpenAsk, "ask" | "each"> {
+function openPart(
+  record: NodeRecord,
+  { pod, pods, gpus, devices }: Asking,
+  ask: GpuAsk,
+): Pick<OpenAsk, "ask" | "each"> {
   if (ask.kind === "vgpu") {
     const instance = givenInstance(pod);
     if (instance !== undefined && devices.some((slotDevice) => isInstanceOf(slotDevice.device, instance)))
       return { ask };
+    const part = instancePart(pod, gpus);
+    if (part !== undefined) return { ask, each: part };
     const named = pod.evidence.find((entry) => entry.by === "annotation");
     const amounts = named === undefined ? undefined : annotated(pod, named);
     return { ask, each: { what: "vgpu", ...amountsOf(amounts ?? ask) } };
@@ -104,7 +111,10 @@ export function commonHolders(
           .filter(({ device }) => asksFor({ ...pod, asks: [ask] }, device, undefined, node))
           .map((slotDevice) => commonDevice(slot, slotDevice, holders, unavailable.has(slot.slot))),
       );
-    const { claims } = heldInCommon(fitting, mergeHolders(alike));
+    const merged = mergeHolders(alike);
+    const certain = inUnseenParts(fitting, merged);
+    if (certain !== undefined) return certain;
+    const { claims } = heldInCommon(fitting, merged);
     return [...claims].flatMap(([slot, ofSlot]) =>
       ofSlot.map(({ holder, held }): SlotHolder => ({
         slot: Number(slot),
@@ -114,6 +124,25 @@ export function commonHolders(
         evidence: "node",
       })),
     );
+  });
+}
+
+/**
+ * Returns the holders of instances that no sample shows, if there is exactly one for each: nothing distinguishes these instances, so the holders
+ * have them in the order of their pods. Undefined in any other case.
+ */
+function inUnseenParts(
+  devices: readonly CommonDevice[],
+  holders: readonly CommonHolder[],
+): readonly SlotHolder[] | undefined {
+  const isFree = ({ part, taken }: CommonDevice): boolean => part !== undefined && isUnseenPart(part) && taken === 0;
+  const isOfOne = ({ count, each }: CommonHolder): boolean => count === 1 && each === undefined;
+  const free = devices.filter(({ taken, members }) => taken < members);
+  if (free.length !== holders.length || !free.every(isFree) || !holders.every(isOfOne)) return undefined;
+  return holders.map(({ holder }, index): SlotHolder => {
+    const { gpu, part = "" } = free[index]!;
+    const held = { what: "instance", instance: part } as const;
+    return { slot: Number(gpu), part, holder: { kind: "pod", uid: holder }, held, evidence: "node" };
   });
 }
 

@@ -16,7 +16,7 @@ import { groupOf } from "../../../domain/attribution/group.ts";
 import { hasPart, isShared } from "../../../domain/attribution/kind.ts";
 import type { Moment } from "../../../domain/attribution/moment.ts";
 import type { Proofs } from "../../../domain/attribution/proofs.ts";
-import { amountsOf, annotated, claimedPart, fractionOf, nameOf } from "./asked-part.ts";
+import { amountsOf, annotated, claimedPart, fractionOf, inMiB, instancePart, nameOf } from "./asked-part.ts";
 import { isUnseen, openAsks, type OpenAsk } from "./common-holders.ts";
 import type { NodeRecord } from "./node-record.ts";
 import type { SlotHolder } from "./planned.ts";
@@ -48,7 +48,9 @@ export function knownHolders(
   proofs: Proofs,
   at: number,
 ): KnownHolders {
-  const pods = [...record.pods.values()].map(({ holding }) => holding).filter((pod) => holdsAt(pod, at));
+  const pods = [...record.pods.values()]
+    .filter(({ holding }) => holdsAt(holding, at))
+    .map(({ holding }) => inMiB(holding, gpus));
   const node: NodeHoldings = { version: 0, pods, gpus, claimed: record.claimed };
   const devices = slots.flatMap((slot) => slot.devices);
   const allocations = readAllocations(
@@ -86,7 +88,15 @@ export function knownHolders(
     const named = found[row]!.map(({ pod, evidence }): SlotHolder => {
       const nth = given.get(pod.uid) ?? 0;
       given.set(pod.uid, nth + 1);
-      const held = heldOf(record, { pod, pods, slotDevice, isReplica: sharing, devices: counts.get(pod.uid)!, nth });
+      const held = heldOf(record, {
+        pod,
+        pods,
+        gpus,
+        slotDevice,
+        isReplica: sharing,
+        devices: counts.get(pod.uid)!,
+        nth,
+      });
       return { slot: slotDevice.slot, part: slotDevice.part, holder: { kind: "pod", uid: pod.uid }, held, evidence };
     });
     return named.length > 0 ? named : strangersOn(slots, slotDevice, at);
@@ -98,7 +108,7 @@ export function knownHolders(
     .flatMap((pod) => {
       // If a label proved an instance that no longer exists, everything that was held of it has ended too.
       const found = Math.max(counts.get(pod.uid) ?? 0, proofs.devices(pod));
-      return openAsks(record, { pod, pods, found, devices });
+      return openAsks(record, { pod, pods, gpus, found, devices });
     })
     .map((ask): OpenAsk => ({ ...ask, isUnseen: unseen.has(ask.pod.uid) }));
   return { holders, open };
@@ -116,6 +126,7 @@ function canHave({ asks }: Holding, { profile }: Device): boolean {
 interface HeldAt {
   readonly pod: Holding;
   readonly pods: readonly Holding[];
+  readonly gpus: readonly NodeGpus[];
   readonly slotDevice: SlotDevice;
   readonly isReplica: boolean;
   /** The number of the pod's devices, and the position of this device among them. */
@@ -124,7 +135,7 @@ interface HeldAt {
 }
 
 /** Returns what a pod holds of a known device, by its requests. */
-function heldOf(record: NodeRecord, { pod, pods, slotDevice, isReplica, devices, nth }: HeldAt): Held {
+function heldOf(record: NodeRecord, { pod, pods, gpus, slotDevice, isReplica, devices, nth }: HeldAt): Held {
   const { part, device } = slotDevice;
   const claim = claimOn(record, pod, device);
   const claims = claim === undefined ? [] : pods.flatMap((each) => claimOn(record, each, device) ?? []);
@@ -139,7 +150,8 @@ function heldOf(record: NodeRecord, { pod, pods, slotDevice, isReplica, devices,
     return { what: "replicas", count: Math.max(1, count), ...(part === "" ? {} : { part }) };
   }
   if (device.instance !== undefined) return { what: "instance", instance: part, ...reservedFor };
-  if (ask?.kind === "vgpu") return { what: "vgpu", ...amountsOf(annotated(pod, device) ?? ask) };
+  if (ask?.kind === "vgpu")
+    return instancePart(pod, gpus) ?? { what: "vgpu", ...amountsOf(annotated(pod, device) ?? ask) };
   if (ask?.kind === "fraction") return fractionOf(ask);
   if (claim === undefined) return { what: "whole" };
   const others = new Map(claims.filter((each) => nameOf(each) !== name).map((each) => [nameOf(each), each]));

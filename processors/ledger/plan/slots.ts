@@ -3,6 +3,7 @@ import type { Device } from "../../../domain/device.ts";
 import { canonicalModel, meansModel } from "../../../domain/gpu-model/names.ts";
 import type { NodeGpus } from "../../../domain/inventory.ts";
 import type { GpuAt, GpuLayout } from "../../../domain/share/layout.ts";
+import { migProductOf } from "../../../domain/share/mig-product.ts";
 import type { SeenGpu, SeenPart } from "./node-record.ts";
 
 /** A device of a slot at a moment: the GPU, or its instance or partition. */
@@ -100,6 +101,13 @@ export function kindOf(slot: number, gpus: readonly NodeGpus[]): NodeGpus | unde
   return gpus.at(-1);
 }
 
+const UNSEEN = "unseen-";
+
+/** Returns whether a part is an instance that the node counts and no sample shows. */
+export function isUnseenPart(part: string): boolean {
+  return part.startsWith(UNSEEN);
+}
+
 function partsAt(
   slot: number,
   seen: SeenGpu | undefined,
@@ -109,7 +117,33 @@ function partsAt(
   if (seen === undefined)
     return kind?.partitions === undefined ? labeledParts(slot, kind) : partitionsOf(kind.partitions);
   const here = seen.parts.filter(({ from, until }) => from <= at && at < until);
-  return here.toSorted((a, b) => Number(a.part) - Number(b.part));
+  return [...here.toSorted((a, b) => Number(a.part) - Number(b.part)), ...unseenParts(here, seen, kind)];
+}
+
+/**
+ * Returns the instances that the node counts and the exporter does not show, although it shows others of the GPU. They are known if each GPU of
+ * the node has the same number of each profile, and if they fit on the GPU beside those that are shown: the counts of a former layout do not.
+ */
+function unseenParts(
+  here: readonly SeenPart[],
+  { model, memoryMiB }: SeenGpu,
+  kind: NodeGpus | undefined,
+): readonly Pick<SeenPart, "part" | "profile">[] {
+  if (kind === undefined || here.length === 0 || kind.count === 0) return [];
+  const counts = Object.entries(kind.mig.profiles);
+  if (counts.some(([, count]) => count % kind.count !== 0)) return [];
+  const unseen = counts.flatMap(([profile, count]) => {
+    const shown = here.filter((part) => part.profile === profile).length;
+    return Array.from({ length: Math.max(0, count / kind.count - shown) }, () => profile);
+  });
+  const { product } = migProductOf(model ?? kind.model, memoryMiB ?? kind.memoryMiB);
+  const all = [...here.map(({ profile }) => profile), ...unseen].map((profile) =>
+    product.profiles.find(({ name }) => name === profile),
+  );
+  const sum = (slices: "computeSlices" | "memorySlices"): number =>
+    all.reduce((total, profile) => total + (profile?.[slices] ?? Infinity), 0);
+  if (sum("computeSlices") > product.computeSlices || sum("memorySlices") > product.memorySlices) return [];
+  return unseen.map((profile, index) => ({ part: `${UNSEEN}${index}`, profile }));
 }
 
 function partitionsOf(count: number): readonly Pick<SeenPart, "part" | "profile">[] {

@@ -64,7 +64,7 @@ export function readNvidia(
 ): NodeGpus | undefined {
   const { labels, annotations, capacity, instanceType } = evidence;
   const slices = evidence.slices.filter((device) => (vendorOf(device) ?? "nvidia") === "nvidia");
-  const registered = readRegister(annotations, remarks);
+  const registered = readRegister("nvidia", annotations, remarks);
   const ofType = instanceType === undefined ? undefined : gpusOfInstanceType(instanceType);
   const typed = ofType === undefined || vendorOfModel(ofType.model) !== "nvidia" ? undefined : ofType;
   const [suffix = "", profileOfProduct, shared] = SUFFIX.exec(labels[GFD_MODEL] ?? "") ?? [];
@@ -74,8 +74,10 @@ export function readNvidia(
   const published = modelled.find(({ profile }) => profile === undefined);
   const written = product ?? (published ?? modelled[0])?.model ?? ofCloud[0] ?? registered?.model ?? typed?.model;
   const gfdMemory = profileOfProduct === undefined ? countIn(labels[GFD_MEMORY]) : undefined;
-  const memoryMiB = (gfdMemory ?? published?.memoryMiB ?? registered?.memoryMiB ?? countIn(ofCloud[1])) || undefined;
+  const ownMemory = (gfdMemory ?? published?.memoryMiB) || undefined;
+  const memoryMiB = (ownMemory ?? registered?.memoryMiB ?? countIn(ofCloud[1])) || undefined;
   const model = written === undefined ? undefined : canonicalModel(written, memoryMiB);
+  const memoryUnits = unitsOf(registered?.memoryMiB, ownMemory);
 
   const units = Object.entries(capacity).reduce((sum, [name, amount]) => {
     const resource = gpuResource(name, names);
@@ -114,10 +116,27 @@ export function readNvidia(
     sharing: sharing === "none" && (replicas > 1 || shared !== undefined) ? "time-slicing" : sharing,
     mig: { strategy: strategyOf(labels, profile !== undefined, profiles), profiles },
     // HAMi and Volcano offer shares. A pod's own requests have their size.
-    ...given({ model, memoryMiB, offered: isCut || units === 0 || registered !== undefined ? undefined : units }),
+    ...given({
+      model,
+      memoryMiB,
+      memoryUnits,
+      offered: isCut || units === 0 || registered !== undefined ? undefined : units,
+    }),
   };
   if (isCut) return withInstancesOn(kind, count);
   return replicas > 1 ? kind : offeredOn(kind, count);
+}
+
+/** The largest part of a GPU's memory that is registered in MiB: plugins keep a little for themselves, and factors are whole numbers. */
+const LEAST_IN_MIB = 0.75;
+
+/**
+ * Returns the registered memory if it is in larger units than MiB, as with Volcano's `gpu-memory-factor`: 1638 units of 10 MiB on a GPU with
+ * 16,384 MiB (https://github.com/Project-HAMi/volcano-vgpu-device-plugin/blob/main/pkg/plugin/register.go).
+ */
+function unitsOf(registered: number | undefined, ownMiB: number | undefined): number | undefined {
+  if (registered === undefined || ownMiB === undefined) return undefined;
+  return registered < ownMiB * LEAST_IN_MIB ? registered : undefined;
 }
 
 /**

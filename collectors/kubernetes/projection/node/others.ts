@@ -9,6 +9,7 @@ import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";
 import { countIn, countWithRemarks, vendorOf, type NodeEvidence } from "./evidence.ts";
+import { readRegister } from "./register.ts";
 
 const MODELS: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
   amd: ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"],
@@ -73,6 +74,13 @@ function readKind(
  */
 function readAmd(evidence: NodeEvidence, offered: ReadonlyMap<string, number>, remarks: Remarks): readonly NodeGpus[] {
   const plain = plainKind("amd", evidence);
+  const registered = readRegister("amd", evidence.annotations, remarks);
+  if (registered !== undefined) {
+    // HAMi offers shares. A pod's own requests have their size.
+    const { count, memoryMiB } = registered;
+    const named = registered.model === undefined ? undefined : canonicalModel(registered.model, memoryMiB);
+    return [{ ...plain, countedBy: "register", count, ...given({ model: plain.model ?? named, memoryMiB }) }];
+  }
   const mode = AMD_MODE.map((name) => amdModeOf(evidence.labels[name] ?? "")).find((found) => found !== undefined);
   const modes = [...offered].map(([name, units]) => ({ units, mode: amdModeOf(name) ?? mode }));
   if (modes.length > 1) {

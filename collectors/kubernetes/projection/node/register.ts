@@ -5,27 +5,30 @@ import { parseCount } from "../quantity.ts";
 export interface RegisteredGpus {
   readonly count: number;
   readonly model?: string;
+  /** The memory of a GPU: MiB, or larger units if the device plugin of Volcano has a memory factor. */
   readonly memoryMiB?: number;
 }
 
 /** The annotations with the register, and the fields of an entry with the memory (MiB) and the model. */
 const ANNOTATIONS = [
-  { name: "hami.io/node-nvidia-register", memory: 2, model: 4 },
-  { name: "volcano.sh/node-vgpu-register", memory: 2, model: 3 },
+  { vendor: "nvidia", name: "hami.io/node-nvidia-register", memory: 2, model: 4 },
+  { vendor: "nvidia", name: "volcano.sh/node-vgpu-register", memory: 2, model: 3 },
+  { vendor: "amd", name: "hami.io/node-amd-register", memory: 2, model: 4 },
 ];
 
 /**
- * Reads the registered GPUs. With these schedulers a capacity of `nvidia.com/gpu` counts shares, by default ten per GPU. An entry is
+ * Reads the registered GPUs of a vendor. With these schedulers a capacity of `nvidia.com/gpu` counts shares, by default ten per GPU. An entry is
  * `UUID,shares,MiB,…:`, or an object in a JSON list in later versions of HAMi. The model is written like GFD's, without the vendor name
  * that both put before it.
  */
 export function readRegister(
+  vendor: "nvidia" | "amd",
   annotations: Readonly<Record<string, string>>,
   remarks: Remarks,
 ): RegisteredGpus | undefined {
-  for (const { name, memory, model } of ANNOTATIONS) {
+  for (const { vendor: own, name, memory, model } of ANNOTATIONS) {
     const written = annotations[name];
-    if (written === undefined || written === "") continue;
+    if (own !== vendor || written === undefined || written === "") continue;
     const entries = written.trimStart().startsWith("[") ? readJson(written) : readText(written, memory, model);
     if (entries.length > 0) {
       const [{ memoryMiB, model: named }] = entries as [Entry];

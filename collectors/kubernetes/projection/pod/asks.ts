@@ -35,10 +35,9 @@ export function readAsks(
   };
   const sets = moments(pod.spec);
   const reading = { sets, amountsOf, annotations, ...given({ names: options.names }) };
-  const hami = readVgpu("hami", pod, reading, remarks);
-  const volcano = readVgpu("volcano", pod, reading, remarks);
-  const taken = new Set([...hami.taken, ...volcano.taken, ...servedByClaim(pod)]);
-  const asks: GpuAsk[] = [...hami.asks, ...volcano.asks];
+  const shares = (["hami", "hami-amd", "volcano"] as const).map((name) => readVgpu(name, pod, reading, remarks));
+  const taken = new Set([...shares.flatMap((each) => each.taken), ...servedByClaim(pod)]);
+  const asks: GpuAsk[] = shares.flatMap((each) => each.asks);
   for (const [resource, count] of reserved(sets, amountsOf)) {
     if (taken.has(resource)) continue;
     const meaning = gpuResource(resource, options.names);
@@ -48,7 +47,7 @@ export function readAsks(
   const fraction = readFraction(pod, remarks);
   const runai = readRunaiMig(annotations, remarks);
   const devices = readDevices(pod, { taken, ...given({ names: options.names }) }, remarks);
-  const evidence = [...devices, ...hami.evidence, ...volcano.evidence];
+  const evidence = [...devices, ...shares.flatMap((each) => each.evidence)];
   if (asks.length === 0) {
     if (fraction !== undefined) {
       asks.push(fraction);

@@ -12,10 +12,11 @@ type Annotated = Extract<DeviceEvidence, { by: "annotation" }>;
 /** The annotation in which each scheduler writes its allocation. */
 const ALLOCATED: Readonly<Record<Scheduler, string>> = {
   hami: "hami.io/vgpu-devices-allocated",
+  "hami-amd": "hami.io/amd-devices-allocated",
   volcano: "volcano.sh/vgpu-ids-new",
 };
-/** HAMi uses the resource name of NVIDIA's device plugin, unless it is configured otherwise. */
-const WHOLE = "nvidia.com/gpu";
+/** HAMi uses the resource names of the vendors' device plugins, unless it is configured otherwise. */
+const WHOLE: Readonly<Partial<Record<Scheduler, string>>> = { hami: "nvidia.com/gpu", "hami-amd": "amd.com/gpu" };
 
 /** The shares that a pod requests from HAMi or Volcano, and those that it got. */
 export interface VgpuReading {
@@ -46,8 +47,9 @@ export function readVgpu(
   remarks: Remarks,
 ): VgpuReading {
   const written = annotations[ALLOCATED[scheduler]];
-  const decoded = written === undefined ? [] : decodeDevices(ALLOCATED[scheduler], written, remarks);
+  const decoded = written === undefined ? [] : decodeDevices(scheduler, written, remarks);
   const evidence = largestOf(decoded, pod, sets);
+  const whole = WHOLE[scheduler];
   const measures = new Set(sets.flat().flatMap((container) => measuresIn(scheduler, amountsOf(container), names)));
   if (evidence.length === 0 && measures.size === 0) return { asks: [], evidence, taken: [] };
   let most: readonly VgpuAsk[] = [];
@@ -55,7 +57,7 @@ export function readVgpu(
     const asks = merge(set.flatMap((container) => askOf(scheduler, amountsOf(container), names) ?? []));
     if (compare(asks, most) > 0) most = asks;
   }
-  return { asks: most, evidence, taken: scheduler === "hami" ? [WHOLE, ...measures] : [...measures] };
+  return { asks: most, evidence, taken: [...(whole === undefined ? [] : [whole]), ...measures] };
 }
 
 /** Returns the resources of a container that belong to a scheduler. */
@@ -76,7 +78,7 @@ function askOf(scheduler: Scheduler, amounts: Amounts, names: ResourceNames | un
     const meaning = gpuResource(name, names);
     if (meaning?.kind === "measure") measured.set(meaning.of, amounts.get(name)!);
   }
-  const number = measured.get("number") ?? (scheduler === "hami" ? amounts.get(WHOLE) : undefined);
+  const number = measured.get("number") ?? amounts.get(WHOLE[scheduler] ?? "");
   if (number === undefined && measured.size === 0) return undefined;
   const memoryMiB = measured.get("memory");
   const memoryPercent = memoryMiB === undefined ? (measured.get("memory-percent") ?? 100) : undefined;
@@ -137,9 +139,12 @@ function compare(a: readonly VgpuAsk[], b: readonly VgpuAsk[]): number {
 
 /**
  * Decodes `UUID,NVIDIA,memMiB,cores:` per device, with `;` after each container and an empty part for a container without devices. Brackets
- * after the UUID of a GPU contain the position of a MIG instance in HAMi's own numbering: the instance is one with this amount of memory.
+ * after the UUID of a GPU contain the position of a MIG instance in HAMi's own numbering: the instance is one with this amount of memory. The
+ * cores of AMD's GPUs are compute units, of which the pod does not have the whole number; the request has the percentage.
  */
-function decodeDevices(annotation: string, written: string, remarks: Remarks): Annotated[] {
+function decodeDevices(scheduler: Scheduler, written: string, remarks: Remarks): Annotated[] {
+  const annotation = ALLOCATED[scheduler];
+  const isAmd = scheduler === "hami-amd";
   const devices: Annotated[] = [];
   const wrong: string[] = [];
   written.split(";").forEach((part, container) => {
@@ -148,13 +153,13 @@ function decodeDevices(annotation: string, written: string, remarks: Remarks): A
       const [uuid = "", , memory = "", cores = ""] = entry.trim().split(",");
       const plain = uuid.replace(/\[[\d-]+\]$/, "");
       const numbers = /^\d{1,15}$/.test(memory) && /^\d{1,3}$/.test(cores);
-      if (/^(GPU|MIG)-[\w-]+$/.test(plain) && numbers) {
+      if ((isAmd ? /^[\w-]+$/ : /^(GPU|MIG)-[\w-]+$/).test(plain) && numbers) {
         devices.push({
           by: "annotation",
           uuid: plain,
           container,
           memoryMiB: Number(memory),
-          coresPercent: Number(cores),
+          coresPercent: isAmd ? 0 : Number(cores),
           ...(plain === uuid ? {} : { isInstance: true }),
         });
       } else wrong.push(entry.trim().slice(0, 60));
