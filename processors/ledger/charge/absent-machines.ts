@@ -1,7 +1,7 @@
 import { NO_ENERGY } from "../../../domain/allocation/segment.ts";
 import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { OwnedEntry, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
-import type { InventoryFact } from "../../../domain/inventory.ts";
+import { deliveredOf, type InventoryFact } from "../../../domain/inventory.ts";
 import { priceFactsOfNode } from "../../../domain/price/facts.ts";
 import { isGlob } from "../../../domain/price/glob.ts";
 import { candidates, firstHolding, fits } from "../../../domain/price/match.ts";
@@ -34,7 +34,7 @@ export function hasOwnedByMatch({ prices }: Pick<PriceBook, "prices">): boolean 
 /**
  * Returns rows for the times of an hour in which an owned machine is in service and in no cluster. Its slots are unavailable because
  * `absent` (docs/prices.md). The machine is listed by an owned entry, or an owned entry prices it as it was last seen. Its number of GPUs
- * comes from its entry, otherwise from what was seen, otherwise it is one, so that its cost has a slot.
+ * comes from its entry, otherwise from what was seen or delivered, otherwise it is one, so that its cost has a slot.
  */
 export function absentHours(
   { prices }: Pick<PriceBook, "prices">,
@@ -48,17 +48,46 @@ export function absentHours(
     const inService = entries.map(serviceOf);
     const winner = winnerOf(prices, seen);
     const gaps = without(within(union(inService), hour), union(there));
-    return gaps.flatMap((gap) => {
-      const entry = entries.find((one) => serviceOf(one).from <= gap.from && gap.from < serviceOf(one).until)!;
-      if (winner !== undefined && entry.owned.machines.length === 0 && winner(gap.from) !== entry) return [];
+    const entryAt = (at: number): OwnedEntry | undefined => {
+      const entry = entries.find((one) => serviceOf(one).from <= at && at < serviceOf(one).until);
+      const isListed = entry !== undefined && entry.owned.machines.length > 0;
+      return winner === undefined || isListed || winner(at) === entry ? entry : undefined;
+    };
+    return cutByEntry(gaps, prices, entryAt).flatMap(({ entry, ...gap }) => {
       const cluster = there[0]?.cluster ?? seen?.cluster ?? entry.match.cluster ?? "";
-      const delivered = entry.delivered ?? (seen === undefined || seen.gpus === 0 ? 1 : seen.gpus);
+      const known = seen === undefined ? 0 : Math.max(seen.gpus, deliveredOf(seen.fact) ?? 0);
+      const delivered = entry.delivered ?? Math.max(1, known);
       const machine = entry.owned.machines.includes(node) ? machineOfEntry(entry) : machineOfNode(seen!.fact);
       return Array.from({ length: delivered }, (_, slot) =>
         absentHour(entry, { cluster, node, slot, delivered, ...machine }, gap),
       );
     });
   });
+}
+
+/** Returns the parts of gaps in which an entry prices the machine. Another entry can win from the time at which any entry begins or ends. */
+function cutByEntry(
+  gaps: readonly Span[],
+  prices: PriceBook["prices"],
+  entryAt: (at: number) => OwnedEntry | undefined,
+): readonly (Span & { readonly entry: OwnedEntry })[] {
+  const cuts = prices.flatMap((entry) => {
+    const { from, until } =
+      entry.per === "owned" ? serviceOf(entry) : { from: entry.fromMillis, until: entry.untilMillis };
+    return [from, until, entry.fromMillis];
+  });
+  const parts: { from: number; until: number; readonly entry: OwnedEntry }[] = [];
+  for (const { from, until } of gaps) {
+    const edges = [...new Set([from, ...cuts.filter((at) => from < at && at < until), until])].sort((a, b) => a - b);
+    for (const [index, at] of edges.slice(0, -1).entries()) {
+      const entry = entryAt(at);
+      const last = parts.at(-1);
+      if (entry === undefined) continue;
+      if (last !== undefined && last.until === at && last.entry === entry) last.until = edges[index + 1]!;
+      else parts.push({ from: at, until: edges[index + 1]!, entry });
+    }
+  }
+  return parts;
 }
 
 /**

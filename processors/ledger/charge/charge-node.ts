@@ -1,3 +1,4 @@
+import type { UsageSegment } from "../../../domain/allocation/segment.ts";
 import type { UsageHolder, UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import {
   chargeBeside,
@@ -212,7 +213,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     pool: machine.pool ?? "",
     capacityType: machine.capacityType ?? "",
     state,
-    because: isDown ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
+    because: isDown ? reasonOf(segment) : "",
     payer,
     team: paying?.owners.team.value ?? PLATFORM,
     costCenter: paying?.owners.costCenter.value ?? "",
@@ -231,6 +232,12 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
       owners: named?.trail ?? NO_OWNERS,
     },
   };
+}
+
+/** Returns why a share of a segment is unavailable. A fault does not count while activity is measured, so a cordon can be left. */
+function reasonOf({ unavailableBecause, isCordoned, busyMillis, fromMillis, untilMillis }: UsageSegment): string {
+  const isFault = unavailableBecause !== "" && busyMillis < untilMillis - fromMillis;
+  return isCordoned && !isFault ? "cordoned" : unavailableBecause;
 }
 
 /** Returns the holder of a claim on a segment, with its owners at a time. */
