@@ -129,6 +129,7 @@ export const REFUSALS = {
   days: "the workload held GPUs for less than the days of the window",
   unstarted: "the workload only started, or waited for its gang",
   coverage: "samples are missing",
+  memory: "the used memory of its GPUs is not known",
   price: "the change has no price, or saves nothing",
 } as const;
 

@@ -1,3 +1,4 @@
+import type { Refusal } from "./card.ts";
 import type { GpuShape, RuleContext } from "./rule.ts";
 import { devicesOf, highest, memoryPeakOf, type DeviceEvidence, type WorkloadEvidence } from "./evidence.ts";
 
@@ -15,18 +16,20 @@ export interface Need {
 
 /**
  * Returns the need of a workload whose pods each have one whole GPU of the same model, and do not work on it in common; undefined for any
- * other workload.
+ * other workload, and the reason if a measurement that the need consists of is missing.
  */
-export function needOfSingleGpus(workload: WorkloadEvidence): Need | undefined {
+export function needOfSingleGpus(workload: WorkloadEvidence): Need | Refusal | undefined {
   const devices = devicesOf(workload);
   const [first] = devices;
   if (first === undefined || workload.pods.some((pod) => pod.devices.length !== 1)) return undefined;
   if (devices.some(({ held, layout, model }) => held.what !== "whole" || layout !== "whole" || model !== first.model))
     return undefined;
   const isDistributed = workload.type === "training" && workload.hours.some(({ pods }) => pods > 1);
+  if (isDistributed) return undefined;
   const activity = highest(devices, ({ peak98 }) => peak98);
   const memoryMiB = memoryPeakOf(devices);
-  if (isDistributed || activity === undefined || memoryMiB === undefined) return undefined;
+  if (activity === undefined) return "coverage";
+  if (memoryMiB === undefined) return "memory";
   const tensor = highest(devices, ({ tensor95 }) => tensor95);
   const dram = highest(devices, ({ dram95 }) => dram95);
   return {

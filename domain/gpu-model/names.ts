@@ -34,6 +34,18 @@ export function modelMemoryMiB(name: string): number | undefined {
   return model === undefined ? undefined : model.memoryGb * GB_IN_MIB;
 }
 
+/** Models with memory on the package. Others keep error correction in their memory: an L4 of 24 GB has 22,888 MiB for programs. */
+const HBM = /(P100|V100|A100|A30$|H\d{2,3}|B\d{3}|MI\d|Max|Gaudi)/;
+/** The part of a model's memory that programs have, rounded down over the genuine captures of dcgm-exporter and nvidia-smi. */
+const USABLE = { hbm: 0.99, other: 0.93 };
+
+/** Returns the memory of a known GPU model that programs can use, in MiB; undefined for an unknown model. */
+export function usableMemoryMiB(name: string): number | undefined {
+  const [model] = modelsOf(name);
+  if (model === undefined) return undefined;
+  return Math.floor(model.memoryGb * GB_IN_MIB * (HBM.test(model.name) ? USABLE.hbm : USABLE.other));
+}
+
 /** Returns the vendor of a GPU model; undefined if neither a known model nor a vendor prefix shows it. */
 export function vendorOfModel(name: string): ModelVendor | undefined {
   const [model] = modelsOf(name);

@@ -32,7 +32,7 @@ const CONFIG = parseConfig(JSON.stringify({ prices: PLANTED_PRICES, owners: { te
 
 const A100 = { model: "NVIDIA-A100-SXM4-40GB", memoryMiB: 40_960 };
 const H100 = { model: "NVIDIA-H100-80GB-HBM3", memoryMiB: 81_559 };
-const L4 = { model: "NVIDIA-L4", memoryMiB: 24_576 };
+const L4 = { model: "NVIDIA-L4", memoryMiB: 22_888 };
 /** Bound by the bandwidth of the memory, so that no other GPU and no part fits. */
 const BOUND = { sm: 0.9, tensor: 0.1, dram: 1 };
 
@@ -54,8 +54,8 @@ const CASES: readonly (readonly [CardKind, string, string, string])[] = [
   ["smaller-part", "half-of-h100", "577.92", "3g.40gb is half of the memory slices: 168 h × 3.44"],
   ["smaller-model", "to-l4", "470.4", "168 h × (3.60 − 0.80)"],
   ["smaller-model", "two-to-l4", "940.8", "2 pods × 168 h × (3.60 − 0.80)"],
-  ["fewer-replicas", "five", "1814.4", "5 × 0.1 / 0.7 × 1.15 needs 1, but at least 2 stay: 3 × 168 h × 3.60"],
-  ["fewer-replicas", "four", "1209.6", "4 × 0.3 / 0.7 × 1.15 = 1.97 needs 2: 2 × 168 h × 3.60"],
+  ["fewer-replicas", "five", "1814.4", "5 × 0.1 / 0.7 needs 1, but at least 2 stay: 3 × 168 h × 3.60"],
+  ["fewer-replicas", "four", "1209.6", "4 × 0.3 / 0.7 = 1.71 needs 2: 2 × 168 h × 3.60"],
   ["off-hours", "office", "406.8", "5 nights of 14 h, less 1 h to warm up, and 48 h: 113 h × 3.60"],
   ["off-hours", "nights", "126", "5 nights of 8 h, less 1 h: 35 h × 3.60"],
   ["empty-nodes", "free-a100", "2419.2", "2 nodes × 2 GPUs × 168 h × 3.60"],

@@ -118,7 +118,7 @@ describe("the demand on the engines of a service", () => {
     expect(Object.fromEntries(card!.figures.map(({ name, value }) => [name, value]))).toMatchObject({
       "Demand by": "pages of the engines: key-value cache, prefill, queue",
       "Highest demand in an hour": "1.45 full replicas",
-      Needed: "3, each at most 70.0 % full, with 15.0 % of headroom",
+      Needed: "3, each at most 70.0 % full",
       "Most requests at a time in a replica": "64.0",
       "Limit of a replica": "64 requests",
     });

@@ -6,7 +6,7 @@ import { scaleCommand } from "../remedies.ts";
 import { percent, subjectOf, whereOf, type RuleContext, type WorkloadRule } from "../rule.ts";
 
 const PPM = 1_000_000;
-/** The demand on a replica at which another one is needed. */
+/** The demand on a replica at which another one is needed. What is left of the replica is the headroom. */
 const TARGET = 0.7;
 
 /**
@@ -24,7 +24,7 @@ export const fewerReplicas: WorkloadRule = (workload, context) => {
   if (ofHours.some(({ isKnown }) => !isKnown)) return "coverage";
   if (ofHours.every(({ replicas }) => replicas < 0.01)) return [];
   const peak = Math.max(...ofHours.map(({ replicas }) => replicas));
-  const needed = Math.max(minReplicas, Math.ceil((peak / TARGET) * (1 + context.headroom)));
+  const needed = Math.max(minReplicas, Math.ceil(peak / TARGET));
   const running = Math.min(...ofHours.map((hour) => hour.running));
   const released = needed < running ? podsToRelease(pods, needed, measure, context) : [];
   if (released.length === 0) return [];
@@ -39,10 +39,7 @@ export const fewerReplicas: WorkloadRule = (workload, context) => {
         { name: "Replicas", value: `at least ${running} in each hour` },
         { name: "Demand by", value: measure.name },
         { name: "Highest demand in an hour", value: `${peak.toFixed(2)} full replicas` },
-        {
-          name: "Needed",
-          value: `${needed}, each at most ${percent(TARGET)} full, with ${percent(context.headroom)} of headroom`,
-        },
+        { name: "Needed", value: `${needed}, each at most ${percent(TARGET)} full` },
         ...measure.figures,
         { name: "Never fewer than", value: String(minReplicas) },
       ],

@@ -1,4 +1,4 @@
-import { modelMemoryMiB } from "../../gpu-model/names.ts";
+import { usableMemoryMiB } from "../../gpu-model/names.ts";
 import { peaksOf, type ModelPeaks } from "../../gpu-model/peaks.ts";
 import { doubtsOf } from "../doubts.ts";
 import { needOfSingleGpus, shapeFields, withHeadroom, type Need } from "../need.ts";
@@ -16,6 +16,7 @@ const MEMORY_BOUND = { tensor: 0.05, dram: 0.6 };
  */
 export const smallerModel: WorkloadRule = (workload, context) => {
   const need = needOfSingleGpus(workload);
+  if (typeof need === "string") return need;
   const own = need === undefined ? undefined : peaksOf(need.model);
   if (need === undefined || own === undefined) return [];
   const isMemoryBound =
@@ -26,7 +27,7 @@ export const smallerModel: WorkloadRule = (workload, context) => {
   return context.shapes.flatMap((shape) => {
     const parts =
       shape.model === need.model || !isLikeOwn(shape, need) ? undefined : partsOf(need, own, shape, isMemoryBound);
-    const memoryMiB = modelMemoryMiB(shape.model);
+    const memoryMiB = usableMemoryMiB(shape.model);
     if (parts === undefined || memoryMiB === undefined) return [];
     if (memoryMiB < withHeadroom(need.memoryMiB, context) || Math.max(...Object.values(parts)) > LARGEST_PART)
       return [];

@@ -25,6 +25,7 @@ interface Part {
 export const smallerPart: WorkloadRule = (workload, context) => {
   const need = needOfSingleGpus(workload);
   if (need === undefined) return [];
+  if (typeof need === "string") return need;
   const part = partFor(need, context);
   if (part === undefined) return [];
   return [proposalOf(workload, need, part, context)];

@@ -1,6 +1,6 @@
 import { NO_ENERGY, type UsageClaim, type UsageSegment } from "../../../domain/allocation/segment.ts";
 import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
-import { modelMemoryMiB } from "../../../domain/gpu-model/names.ts";
+import { modelMemoryMiB, usableMemoryMiB } from "../../../domain/gpu-model/names.ts";
 import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
 import { migProductOf } from "../../../domain/share/mig-product.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
@@ -69,7 +69,7 @@ export function prepareChanges(changes: readonly UsageChange[], rules: ChangeRul
       const memory = memoryOfPart(gpu, change.to);
       return memory !== undefined && memoryMaxMiB > memory ? leave("memory", hour) : change;
     }
-    const memory = modelMemoryMiB(change.to.model);
+    const memory = usableMemoryMiB(change.to.model);
     if (memory !== undefined && memoryMaxMiB > memory * change.to.count) return leave("memory", hour);
     return isPriced(otherHour(hour, index, change.to), change.to, rules.prices) ? change : leave("price", hour);
   }

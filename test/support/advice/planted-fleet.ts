@@ -226,6 +226,54 @@ const HEALTHY: readonly Plan[] = [
     }),
   // Nodes that are reserved already.
   ({ pool }) => pool(1, 0, { ...H100, capacityType: "reserved" }),
+  // A warm standby: it answers for five minutes every two hours.
+  ({ key, add }) =>
+    add({
+      type: "inference",
+      activity: () => (interval, device) =>
+        interval % 24 === 0 ? { mean: 300_000, max: 900_000 } : idle(key)(interval, device),
+      memoryMiB: 38_000,
+    }),
+  // A training that waits for its data again and again: a low mean, and full peaks.
+  ({ key, add }) =>
+    add({
+      type: "training",
+      kind: "Job",
+      activity: () => (interval) => ({ mean: 250_000 + Math.round(100_000 * roll(key, interval)), max: 1_000_000 }),
+      memoryMiB: 36_000,
+      profile: CNN,
+    }),
+  // The memory of a smaller model is not large enough, though the number in its name is.
+  ({ key, add }) => add({ type: "other", activity: () => quiet(key, 0.2), memoryMiB: 20_500 }),
+  // The work takes a little more than 80 % of a smaller model.
+  ({ key, add }) => add({ type: "training", kind: "Job", activity: () => quiet(key, 0.36), memoryMiB: 15_000 }),
+  // Its fourth replica is needed in the busiest hour.
+  ({ key, add }) =>
+    add({
+      type: "inference",
+      kind: "Deployment",
+      pods: 4,
+      activity: (pod) => daily(key + pod, 0.1, 0.6),
+      memoryMiB: 36_000,
+      profile: LLM,
+    }),
+  // One of two GPUs does nothing, and has a little more than 1 GiB in use.
+  ({ key, add }) =>
+    add({
+      type: "training",
+      gpus: 2,
+      activity: () => (interval, device) => (device === 0 ? training(key) : idle(key))(interval, device),
+      memoryMiB: (device) => (device === 0 ? 36_000 : 1_100),
+    }),
+  // It rests for five hours of each night.
+  ({ key, add }) =>
+    add({
+      type: "inference",
+      activity: () => inHours((_, hour) => hour >= 5, daily(key, 0.5, 0.9), idle(key)),
+      memoryMiB: 36_000,
+    }),
+  // A notebook that nobody has used for a little less than three days.
+  ({ key, add }) => add({ type: "notebook", activity: () => untilHour(98, bursts(key), idle(key)), memoryMiB: 25_000 }),
   // A small service with as many replicas as availability needs.
   ({ key, add }) =>
     add({
@@ -301,7 +349,7 @@ export function plantedFleet({ seed, each, healthy }: { seed: number; each: numb
   for (let index = 0; index < healthy; index++)
     HEALTHY[index % HEALTHY.length]!(makerOf(`healthy-${index % HEALTHY.length}-${index}`), index);
   // A node of the cheaper model, so that it is a shape of the fleet. It is busy.
-  const l4: PlantedNode = { name: "node-l4", model: "NVIDIA-L4", memoryMiB: 24_576, gpus: 1, pool: "small" };
+  const l4: PlantedNode = { name: "node-l4", model: "NVIDIA-L4", memoryMiB: 22_888, gpus: 1, pool: "small" };
   nodes.push(l4);
   const busy = { name: "busy-l4", node: l4, slots: [0], activity: training(1), memoryMiB: 20_000 };
   workloads.push({ namespace: "team-0", kind: "Job", name: "busy-l4", type: "training", pods: [busy] });

@@ -2,7 +2,27 @@ import { describe, expect, it } from "vitest";
 import { ONE, rational } from "../../../../domain/exact/rational.ts";
 import { gpuPartOf, gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { GPU_MODELS } from "../../../../domain/gpu-model/models.ts";
-import { canonicalModel, meansModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
+import { canonicalModel, meansModel, usableMemoryMiB, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
+
+describe("the memory of a model that programs can use", () => {
+  // The memory that nvidia-smi and dcgm-exporter show for each of them.
+  it.each([
+    ["NVIDIA L4", 22_888],
+    ["Tesla T4", 15_360],
+    ["NVIDIA A10G", 23_028],
+    ["NVIDIA L40S", 46_068],
+    ["NVIDIA A100-SXM4-40GB", 40_960],
+    ["NVIDIA H100 80GB HBM3", 81_559],
+    ["NVIDIA H200", 143_771],
+  ])("of %s is at most the %i MiB that it shows, and at least 95 % of them", (model, shown) => {
+    expect(usableMemoryMiB(model)).toBeLessThanOrEqual(shown);
+    expect(usableMemoryMiB(model)).toBeGreaterThan(0.95 * shown);
+  });
+
+  it("is not known of an unknown model", () => {
+    expect(usableMemoryMiB("NVIDIA Something New")).toBeUndefined();
+  });
+});
 
 describe("a model's name", () => {
   it.each([
