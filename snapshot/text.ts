@@ -96,18 +96,17 @@ export function snapshotText(snapshot: Snapshot, prices: string): string {
       ) + [...new Set(wastes.map(({ advice }) => advice))].map((advice) => `- ${advice}\n`).join(""),
     ],
     [
-      "Practices that cost money (amounts overlap)",
+      "Practices that are not followed (amounts overlap)",
       formatTable(
         ["severity", "practice", "team", "objects", `${currency} per month at stake`],
         practices
-          .filter(({ atStake = 0n }) => atStake > 0n)
           .slice(0, MOST_ROWS)
           .map(({ severity, title, team, count, atStake }) => [
             text(severity),
             text(title),
             text(team ?? ""),
             { number: String(count) },
-            { number: money(atStake!) },
+            { number: atStake === undefined ? "" : money(atStake) },
           ]),
       ),
     ],

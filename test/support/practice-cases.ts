@@ -113,7 +113,14 @@ const limited = (...seconds: readonly number[]): Partial<PracticeRecords> => ({
 export const CASES: readonly Case[] = [
   {
     name: "gpu-node-without-taint",
-    records: nodes({ taints: [{ key: "node.kubernetes.io/not-ready", value: "", effect: "NoSchedule" }] }),
+    records: nodes({
+      taints: [
+        { key: "node.kubernetes.io/not-ready", value: "", effect: "NoSchedule" },
+        { key: "ToBeDeletedByClusterAutoscaler", value: "1772323200", effect: "NoSchedule" },
+        { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" },
+        { key: "node.cilium.io/agent-not-ready", value: "", effect: "NoExecute" },
+      ],
+    }),
     objects: ["Node gpu-a"],
     fix: "kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule",
     near: nodes({ taints: [{ key: "team", value: "vision", effect: "NoExecute" }] }),

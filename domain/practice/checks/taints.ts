@@ -3,8 +3,16 @@ import { affectedNode, affectedWorkload, inTemplate } from "../affected.ts";
 import { createCheck, partOf, type FixOf } from "../check.ts";
 import type { PracticeNode } from "../facts.ts";
 
-/** Taints that Kubernetes adds by itself. They end, and do not keep pods without GPUs away. */
-const OF_KUBERNETES = /^node\.(kubernetes|cloudprovider\.kubernetes)\.io\//;
+/** Taints that Kubernetes, autoscalers and agents add for a time. They end, and do not keep pods without GPUs away. */
+const PASSING = [
+  /^node\.(kubernetes|cloudprovider\.kubernetes)\.io\//,
+  // https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/utils/taints/taints.go
+  /^(ToBeDeletedBy|DeletionCandidateOf)ClusterAutoscaler$/,
+  /^(ignore|startup|status)-taint\.cluster-autoscaler\.kubernetes\.io\//,
+  // https://karpenter.sh/docs/concepts/disruption/
+  /^karpenter\.sh\//,
+  /\/agent-not-ready$/,
+];
 const KEEPS_AWAY = new Set(["NoSchedule", "NoExecute"]);
 /** The part of a node from which its pods without GPUs count: less is in the reserve of every node. */
 const LEAST_PART = 0.05;
@@ -17,7 +25,7 @@ export const gpuNodeWithoutTaint = createCheck(
     name: "gpu-node-without-taint",
     severity: "medium",
     title: "GPU nodes without a taint",
-    what: "A node with GPUs has no taint with the effect `NoSchedule` or `NoExecute`, beside those that Kubernetes adds itself.",
+    what: "A node with GPUs has no taint with the effect `NoSchedule` or `NoExecute`, beside those that Kubernetes and autoscalers add for a time.",
     why: "Pods without GPUs can be placed on the node. They take its CPUs and memory, and its GPUs then stay free although pods wait for them. Put the taint into the template of the node pool too, so that new nodes have it.",
     fix: taintOf,
   },
@@ -69,7 +77,7 @@ export const toleratesEverything = createCheck(
 );
 
 function isTainted({ taints }: PracticeNode): boolean {
-  return taints.some(({ key, effect }) => KEEPS_AWAY.has(effect) && !OF_KUBERNETES.test(key));
+  return taints.some(({ key, effect }) => KEEPS_AWAY.has(effect) && !PASSING.some((taint) => taint.test(key)));
 }
 
 function taintKey({ gpus: [first] }: PracticeNode): string {
