@@ -39,6 +39,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["bill", async () => (await import("./bill.ts")).addBill],
   ["close", async () => (await import("./close.ts")).addClose],
   ["statement", async () => (await import("./statement.ts")).addStatement],
+  ["remeter", async () => (await import("./remeter.ts")).addRemeter],
   ["verify", async () => (await import("./verify.ts")).addVerify],
   ["audit", async () => (await import("./audit.ts")).addAudit],
   ["token", async () => (await import("./token.ts")).addToken],

@@ -20,6 +20,8 @@ export interface Run {
   readonly basis?: string;
   /** The start of the billing period that the rows are booked in. If absent: the period of the window. */
   readonly billingPeriod?: number;
+  /** True for a run that is never published: its rows are looked at, and dropped later. */
+  readonly isTrial?: boolean;
 }
 
 /** The content of a run, recorded when it is published. */
@@ -44,9 +46,9 @@ export async function announceRun(store: StoreClient, run: Run): Promise<void> {
 /** The output of a run: rollups of the samples, usage rows of the meter, hours of serving, charges, or corrections of closed charges. */
 export type RunKind = "rollup" | "usage" | "serving" | "charge" | "correction";
 
-/** Makes all rows of a run visible, in one insert. Fails with a `StoreError`. */
+/** Makes all rows of a run visible, in one insert, unless it is a trial. Fails with a `StoreError`. */
 export async function publishRun(store: StoreClient, kind: RunKind, run: Run, content: RunContent): Promise<void> {
-  await insertRun(store, kind, run, content);
+  if (run.isTrial !== true) await insertRun(store, kind, run, content);
 }
 
 /** Records that a leader begins with this generation. Fails with a `StoreError`. */
