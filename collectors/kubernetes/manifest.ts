@@ -11,11 +11,15 @@ export interface Manifest {
 
 /**
  * Returns whether a text looks like Kubernetes objects or node labels and not like an exporter's page, by its first line that is not a
- * comment. A line of an exposition can also begin with a brace, but never with a brace and `"name":`.
+ * comment, in YAML's block or flow style. A line of an exposition can also begin with a brace, but never with a brace and a name with a colon.
  */
 export function looksLikeObjects(page: string): boolean {
   const first = /^(?:\s*(?:#.*)?\n)*[ \t]*(.*(?:\n.*){0,2})/.exec(page.slice(0, 65_536))?.[1] ?? "";
-  return /^(---|(apiVersion|kind|metadata|spec|status|items):(\s|$)|\{\s*"[^"]+"\s*:|\[\s*[{\]])/.test(first);
+  return (
+    first.startsWith("---") ||
+    /^(-\s+)?(\{\s*)?(apiVersion|kind|metadata|spec|status|items):(\s|$)/.test(first) ||
+    /^(-\s+)?\{\s*"[^"]+"\s*:|^\[\s*[{\]]/.test(first)
+  );
 }
 
 /**

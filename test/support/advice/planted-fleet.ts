@@ -246,7 +246,7 @@ const HEALTHY: readonly Plan[] = [
   // The memory of a smaller model is not large enough, though the number in its name is.
   ({ key, add }) => add({ type: "other", activity: () => quiet(key, 0.2), memoryMiB: 20_500 }),
   // The work takes a little more than 80 % of a smaller model.
-  ({ key, add }) => add({ type: "training", kind: "Job", activity: () => quiet(key, 0.36), memoryMiB: 15_000 }),
+  ({ key, add }) => add({ type: "training", kind: "Job", activity: () => quiet(key, 0.36), memoryMiB: 19_000 }),
   // Its fourth replica is needed in the busiest hour.
   ({ key, add }) =>
     add({
@@ -272,8 +272,8 @@ const HEALTHY: readonly Plan[] = [
       activity: () => inHours((_, hour) => hour >= 5, daily(key, 0.5, 0.9), idle(key)),
       memoryMiB: 36_000,
     }),
-  // A notebook that nobody has used for a little less than three days.
-  ({ key, add }) => add({ type: "notebook", activity: () => untilHour(98, bursts(key), idle(key)), memoryMiB: 25_000 }),
+  // A notebook that nobody used for a little less than three days.
+  ({ key, add }) => add({ type: "notebook", activity: () => untilHour(70, idle(key), bursts(key)), memoryMiB: 25_000 }),
   // A small service with as many replicas as availability needs.
   ({ key, add }) =>
     add({

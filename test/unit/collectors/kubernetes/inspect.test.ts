@@ -129,6 +129,12 @@ describe("the distinction of objects from an exporter's page", () => {
     ["kind:of:metric 1\n", false],
     ["<!DOCTYPE html>", false],
     ["", false],
+    ["{ apiVersion: v1, kind: Pod, metadata: { name: a } }", true],
+    ["{\n  kind: List,\n  items: [] }", true],
+    ["- { kind: Pod, metadata: { name: a } }", true],
+    ["- apiVersion: v1\n  kind: Pod", true],
+    ['{"DCGM_FI_DEV_GPU_UTIL",gpu="0"} 5', false],
+    ['{ "DCGM_FI_DEV_GPU_UTIL", gpu="0" } 5', false],
   ])("%j: %s", (page, expected) => {
     expect(looksLikeObjects(page)).toBe(expected);
   });
