@@ -19,7 +19,7 @@ import { readEnd, readPending } from "./pod/outcome.ts";
 import { readTimes, statusesOf } from "./pod/pod-times.ts";
 import type { PodObject } from "./pod-object.ts";
 import type { Remark } from "./remark.ts";
-import { unmeteredRemarks } from "./unmetered.ts";
+import { unmeteredRemarks, unreadShares } from "./unmetered.ts";
 import { given, named, objects, text, texts, wholeNumber } from "./wire.ts";
 
 /** The options for the projection of pods: configuration, and lookups of other objects. */
@@ -136,13 +136,16 @@ export function projectPod(pod: PodObject, options: PodOptions): PodProjection |
 }
 
 /**
- * Returns remarks for requested resources that look like GPUs and are not metered, once for each resource. Also for pods without a workload
- * fact.
+ * Returns remarks for requested resources that look like GPUs and are not metered, and for annotations that look like shares of GPUs and are not
+ * read, once for each. Also for pods without a workload fact.
  */
-export function unmeteredOf({ spec }: PodObject, names: ResourceNames | undefined): readonly Remark[] {
+export function unmeteredOf({ metadata, spec }: PodObject, names: ResourceNames | undefined): readonly Remark[] {
   const containers = [...objects(spec?.initContainers), ...objects(spec?.containers)];
   const asked = containers.map(({ resources }) => ({ ...resources?.requests, ...resources?.limits }));
-  return unmeteredRemarks("Its request", Object.assign({}, ...asked) as Record<string, unknown>, names);
+  return [
+    ...unmeteredRemarks("Its request", Object.assign({}, ...asked) as Record<string, unknown>, names),
+    ...unreadShares(texts(metadata?.annotations)),
+  ];
 }
 
 /** The labels and annotations that are kept whatever the configuration names: for the checks of practices, and for advice. */

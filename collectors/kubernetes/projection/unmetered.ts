@@ -1,5 +1,7 @@
 import { gpuResource, type ResourceNames } from "./gpu-resource.ts";
 import { parseAmount } from "./quantity.ts";
+import { OF_CONTAINER } from "./pod/fraction.ts";
+import { READ_ANNOTATIONS } from "./read-names.ts";
 import type { Remark } from "./remark.ts";
 
 /** Resources of GPU vendors that are not GPUs: network devices, priorities, monitoring, parts of a device in addition to it. */
@@ -43,6 +45,26 @@ export function unmeteredRemarks(
       { reason: "unmetered", text: `${where} ${name}: ${parsed.value} is not metered, because ${why}.${advice}` },
     ];
   });
+}
+
+/** Names of annotations by which schedulers give a pod a share of a GPU. */
+const LOOKS_LIKE_SHARE =
+  /-devices-allocated$|(^|[/.-])[sv]?gpu-?(mem|memory|fraction|cores?|share|percentage)([.-](request|limit|percent|percentage))?$/i;
+
+/** Returns remarks for annotations that look like a share of a GPU, of a scheduler that is not known. */
+export function unreadShares(annotations: Readonly<Record<string, string>>): readonly Remark[] {
+  return Object.keys(annotations)
+    .filter(
+      (name) =>
+        LOOKS_LIKE_SHARE.test(name) &&
+        !READ_ANNOTATIONS.includes(name) &&
+        !OF_CONTAINER.test(name) &&
+        !name.startsWith("runai-"),
+    )
+    .map((name) => ({
+      reason: "unmetered",
+      text: `Its annotation ${name} looks like a share of a GPU, and no scheduler with this annotation is known.`,
+    }));
 }
 
 function whyUnmetered(name: string, own: ResourceNames | undefined): string | undefined {

@@ -48,7 +48,7 @@ export function groupsOf(pod: PodObject): readonly string[] {
 }
 
 /** KAI's annotations for the GPU memory of one container since 0.18. Without a request, the limit is the request. */
-const OF_CONTAINER = /^nvidia\.com\/container\.(.+)\.gpu-memory\.(request|limit)$/;
+export const OF_CONTAINER = /^nvidia\.com\/container\.(.+)\.gpu-memory\.(request|limit)$/;
 
 /**
  * Returns the GPU memory that the annotations of a pod's containers request together, in the form of `gpu-memory`; undefined without any

@@ -379,6 +379,20 @@ describe("the requests of a pod", () => {
     (name) => expect(unmeteredOf(pod({ limits: { [name]: 1 } }), undefined)).toEqual([]),
   );
 
+  it.each([
+    ["hami.io/dcu-devices-allocated", true],
+    ["example.com/gpu-memory.limit", true],
+    ["scheduler.example.com/vgpu-cores", true],
+    ["gpu-fraction", false],
+    ["hami.io/amd-devices-allocated", false],
+    ["nvidia.com/container.main.gpu-memory.request", false],
+    ["example.com/gpu-team", false],
+  ])("are empty for the annotation %s, with a remark if it may be a share that is not read: %s", (name, isRemark) => {
+    const plain = pod({});
+    const asking = { ...plain, metadata: { ...plain.metadata, annotations: { [name]: "1" } } };
+    expect(unmeteredOf(asking, undefined).map(({ text }) => text.includes(name))).toEqual(isRemark ? [true] : []);
+  });
+
   it("count configured additional resources as whole GPUs", () => {
     const options = { ...ALONE, resourceNames: resourceNamesOf({ "example.com/gpu": "amd" }) };
     expect(projectPod(pod({ limits: { "example.com/gpu": 2 } }), options)?.fact.asks).toEqual([
