@@ -16,7 +16,7 @@ export interface RemeterOptions {
   readonly format: "text" | "json";
 }
 
-/** What metering again changes: the cost of each team in the hours that change, in last units. */
+/** The changes by metering again: the cost of each team in the hours that change, in last units. */
 interface Changes {
   readonly hours: number;
   readonly changed: number;
