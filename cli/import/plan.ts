@@ -1,6 +1,7 @@
 import { NEVER_EXPORTED } from "../../collectors/prometheus/kube-state/remarks.ts";
 import { named } from "../../collectors/prometheus/import/discover.ts";
 import type { LabeledKind, Survey } from "../../collectors/prometheus/import/survey.ts";
+import { inParts } from "../../collectors/prometheus/read/in-parts.ts";
 import type { SampleSource, Span } from "../../collectors/prometheus/read/source.ts";
 import type { Matcher } from "../../collectors/prometheus/read/wire.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
@@ -53,12 +54,14 @@ export async function planOf(
   };
   const begun = performance.now();
   let read = 0;
-  await source.read(
-    [named(survey.names.gpu), ...conditions],
-    trial,
-    () =>
-      ({ count }) =>
-        void (read += count),
+  await inParts(trial, MINUTE_MILLIS, (part) =>
+    source.read(
+      [named(survey.names.gpu), ...conditions],
+      part,
+      () =>
+        ({ count }) =>
+          void (read += count),
+    ),
   );
   const perValue = (performance.now() - begun) / Math.max(1, read);
   const { series, intervalMillis } = survey.gpu;

@@ -13,6 +13,7 @@ import {
 import type { ImportRemark } from "../kube-state/remarks.ts";
 import { gpuResourceRegexp } from "../kube-state/resource-name.ts";
 import type { PrometheusClient } from "../read/client.ts";
+import { inParts } from "../read/in-parts.ts";
 import type { SampleSource, Span } from "../read/source.ts";
 import type { Matcher } from "../read/wire.ts";
 import { named } from "./discover.ts";
@@ -115,7 +116,7 @@ function matchersOf(selector: string): readonly Matcher[] {
 async function intervalIn(source: SampleSource, matchers: readonly Matcher[], { untilMillis }: Span): Promise<number> {
   const span = { fromMillis: untilMillis - MEASURED_MILLIS, untilMillis };
   const windows = createWindows(span, 1);
-  await source.read(matchers, span, windows.onSeries);
+  await inParts(span, MINUTE_MILLIS, (part) => source.read(matchers, part, windows.onSeries));
   const [target] = windows.targets();
   return intervalOf((target?.replicas[0]?.window.moments() ?? []).map(({ atMillis }) => atMillis));
 }

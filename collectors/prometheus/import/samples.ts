@@ -40,7 +40,7 @@ export interface SamplesOptions {
 const MOST_VALUES = 12_000_000;
 const CHUNK_MILLIS = 2 * HOUR_MILLIS;
 const LONGEST_WINDOW_MILLIS = 3 * CHUNK_MILLIS;
-const SHORTEST_WINDOW_MILLIS = 5 * MINUTE_MILLIS;
+const SHORTEST_WINDOW_MILLIS = MINUTE_MILLIS;
 /** Windows of many targets are split by target down to this length, which has one chunk and a half at the usual interval. */
 const SPLIT_WINDOW_MILLIS = 90 * MINUTE_MILLIS;
 const BATCH_BYTES = 2 * 1024 * 1024;
