@@ -37,7 +37,7 @@ export async function benchImport(): Promise<void> {
   const server = await startWritablePrometheus();
   const broker = await startKafkaBroker({ steady: true });
   try {
-    await fill(server.url);
+    await fillPast(server.url, { hours: HOURS, from: FROM });
     await withStore(async ({ address: { url, username, password, database } }) => {
       const config = join(folder, "gpu-ledger.json");
       writeFileSync(
@@ -97,8 +97,19 @@ async function importOf(
   return { seconds: (performance.now() - begun) / 1000, cpu, megabytes };
 }
 
-/** Fills a server with the scrapes of all nodes. */
-async function fill(url: string): Promise<void> {
+/** Fills a server with the scrapes of 125 nodes of 8 GPUs, every 30 s, and with the series of `beside` of the same times. */
+export async function fillPast(
+  url: string,
+  {
+    hours,
+    from,
+    beside,
+  }: {
+    readonly hours: number;
+    readonly from: number;
+    readonly beside?: (from: number, until: number) => readonly WrittenSeries[];
+  },
+): Promise<void> {
   const targets = Array.from({ length: NODES }, (_, index) => {
     const page = createMovingPage(`gpu-node-${String(index).padStart(5, "0")}`, GPUS_OF_NODE);
     const added = { job: "dcgm", instance: `10.0.0.${index}:9400` };
@@ -109,7 +120,7 @@ async function fill(url: string): Promise<void> {
     }));
     return { page, series };
   });
-  const scrapes = (HOURS * HOUR_MILLIS) / INTERVAL_MILLIS;
+  const scrapes = (hours * HOUR_MILLIS) / INTERVAL_MILLIS;
   for (let scrape = 0; scrape < scrapes; scrape++) {
     for (const [index, { page, series }] of targets.entries()) {
       page.collect();
@@ -118,7 +129,7 @@ async function fill(url: string): Promise<void> {
         .split("\n")
         .filter((line) => line !== "" && !line.startsWith("#"));
       for (const [row, line] of lines.entries()) {
-        series[row]!.times.push(FROM + scrape * INTERVAL_MILLIS + index * 200);
+        series[row]!.times.push(from + scrape * INTERVAL_MILLIS + index * 200);
         series[row]!.values.push(Number(line.slice(line.lastIndexOf(" ") + 1)));
       }
     }
@@ -128,6 +139,8 @@ async function fill(url: string): Promise<void> {
     );
     if (all.length !== NODES * valuesOfPage(GPUS_OF_NODE)) throw new Error("the pages have other series");
     await writeSamples(url, all);
+    const until = from + (scrape + 1) * INTERVAL_MILLIS;
+    if (beside !== undefined) await writeSamples(url, beside(until - SCRAPES_OF_WRITE * INTERVAL_MILLIS, until));
     for (const { times, values } of all) times.length = values.length = 0;
   }
 }

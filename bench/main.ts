@@ -4,6 +4,7 @@ import { benchDashboards } from "./dashboards.ts";
 import { benchEngines } from "./engines.ts";
 import { benchGpuMetrics } from "./gpu-metrics.ts";
 import { benchImport } from "./import.ts";
+import { benchImportCharged } from "./import-charged.ts";
 import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
 import { benchLedger } from "./ledger.ts";
@@ -41,6 +42,10 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   },
   advice: { what: "cards of a week of 10,000 GPUs, and both bills of a month", run: benchAdvice },
   import: { what: "a month of 1,000 GPUs imported from a real Prometheus", run: benchImport },
+  "import-charged": {
+    what: "1,000 GPUs imported from a real Prometheus, until the last hour is charged",
+    run: benchImportCharged,
+  },
   snapshot: { what: "what a cluster of 5,000 pods and 500 exporters costs now", run: benchSnapshot },
   panels: { what: "dashboards' queries to a real Prometheus, for a week of 10,000 GPUs", run: benchPanels },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },

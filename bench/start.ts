@@ -49,6 +49,8 @@ async function startOnce(): Promise<FirstStart> {
   });
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  // The messages of the older past, which follow, are no part of the eight days.
+  let isStored = false;
   let pages: number | undefined;
   let charged: number | undefined;
   let cards: number | undefined;
@@ -62,7 +64,8 @@ async function startOnce(): Promise<FirstStart> {
       if (status === undefined) continue;
       pages ??= seconds();
       if (cards === undefined) {
-        if (!isCharged(status, begunAt)) charged = undefined;
+        isStored ||= (status.demo?.history.sent ?? 0) > 0 && (status.processor?.lagMessages ?? Infinity) < 50;
+        if (!isStored || hoursOfEightDays(status, begunAt) !== 0) charged = undefined;
         else charged ??= seconds();
         if (charged === undefined || seconds() - charged < QUIET_SECONDS) continue;
         const advice = await answerOf<{ readonly cards: readonly unknown[] }>(`${address}/api/v1/advice`);
@@ -88,10 +91,9 @@ async function answerOf<Answer>(url: string): Promise<Answer | undefined> {
   return answer?.ok === true ? ((await answer.json()) as Answer) : undefined;
 }
 
-/** Returns whether no hour of the eight days waits. They are sent first, so a part of them is never mistaken for all. */
-function isCharged({ demo, processor }: SystemStatus, begunAt: number): boolean {
-  const waiting = processor?.hoursWaiting?.filter((hour) => hour > begunAt - EIGHT_DAYS_MILLIS);
-  return (demo?.history.sent ?? 0) > 0 && waiting?.length === 0 && processor!.lagMessages < 50;
+/** Returns the number of hours of the eight days that wait; undefined before the leader has looked. */
+function hoursOfEightDays({ processor }: SystemStatus, begunAt: number): number | undefined {
+  return processor?.hoursWaiting?.filter((hour) => hour > begunAt - EIGHT_DAYS_MILLIS).length;
 }
 
 /** Returns the proportional memory of a process and all of its descendants, in megabytes. */

@@ -86,7 +86,7 @@ export async function runImport(options: ImportOptions, context: CommandContext)
 async function meetServer(options: ImportOptions, context: CommandContext): Promise<void> {
   const client = clientOf(options, context, FIRST_WAITS);
   try {
-    await client.get("/api/v1/query", { query: "1" });
+    await client.get("/api/v1/query", { query: "vector(1)" });
   } catch (error) {
     if (!(error instanceof SourceError) || error.kind === "refused") throw error;
     const isOther = error.kind === "unsupported" || error.kind === "broken";
