@@ -8,6 +8,7 @@ import type { SystemStatus } from "../services/system.ts";
 import { startWritablePrometheus } from "../test/support/prometheus-server.ts";
 import type { WrittenSeries } from "../test/support/prometheus-writer.ts";
 import { fillPast } from "./import.ts";
+import { podOf, uidOf } from "./page.ts";
 import { ended } from "./process.ts";
 import { report } from "./report.ts";
 
@@ -102,7 +103,7 @@ function kubeState(since: number, from: number, until: number): readonly Written
     const node = `gpu-node-${String(index).padStart(5, "0")}`;
     const unit = { node, resource: "nvidia_com_gpu", unit: "integer" };
     const pods = Array.from({ length: GPUS }, (__, gpu) => {
-      const pod = { namespace: `team-${index % 20}`, pod: `train-${index}-${gpu}`, uid: `uid-${index}-${gpu}` };
+      const pod = { namespace: "research", pod: podOf(node, gpu), uid: uidOf(node, gpu) };
       return [
         series("kube_pod_info", { ...pod, node, pod_ip: `10.2.${index}.${gpu}`, host_ip: `10.0.0.${index}` }),
         series("kube_pod_created", pod, since / 1000 - 3_600),

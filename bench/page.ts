@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+
 /** How a metric changes from one collection to the next. The number of `digits` stays equal, so that pages change in place. */
 interface Motion {
   readonly family: string;
@@ -165,6 +167,12 @@ export function podOf(node: string, gpu: number): string {
   return `train-${node}-${gpu}`;
 }
 
+/** The UID of the pod that holds a GPU. */
+export function uidOf(node: string, gpu: number): string {
+  const hex = hash("sha256", `${node}/${gpu}`);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+}
+
 /** Returns the page of one node. Equal nodes have equal pages at each collection. */
 export function createMovingPage(node: string, gpus: number, families: Families = "stock"): MovingPage {
   const noise = createNoise(node);
@@ -181,7 +189,7 @@ export function createMovingPage(node: string, gpus: number, families: Families 
     for (let gpu = 0; gpu < gpus; gpu++) {
       const uuid = `GPU-${node.slice(-8).padStart(8, "0")}-1111-4222-8333-${String(gpu).padStart(12, "0")}`;
       push(
-        `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="${podOf(node, gpu)}",pod_uid="6f1c2b7a-0000-4000-8000-${String(gpu).padStart(12, "0")}"} `,
+        `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="${podOf(node, gpu)}",pod_uid="${uidOf(node, gpu)}"} `,
       );
       patches.push({ at: length, gpu, motion });
       push(text(gpu, 0, noise));

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { compressFrameSync } from "lz4-napi";
 import { createPageReader, messagesOf } from "../collectors/exporters/page/reader.ts";
 import { createTemplates } from "../collectors/exporters/page/templates.ts";
@@ -13,7 +12,7 @@ import type { StoreClient } from "../runtime/store/client.ts";
 import { inventoryFact, workloadFact } from "../test/support/facts.ts";
 import { createPut, type PlacedMessage } from "../test/support/play.ts";
 import { rulesAt, START, withStore } from "./ledger.ts";
-import { createMovingPage, podOf } from "./page.ts";
+import { createMovingPage, podOf, uidOf } from "./page.ts";
 import { report } from "./report.ts";
 import { HOUR_MILLIS } from "../domain/time.ts";
 
@@ -73,7 +72,6 @@ async function fill(store: StoreClient): Promise<void> {
   const pages = Array.from({ length: NODES }, (_, number) => {
     const node = nodeName(number);
     const page = createMovingPage(node, GPUS_PER_NODE);
-    giveUids(page.bytes, number);
     const origin = { cluster: "test", node, target: `http://${node}:9400/metrics`, collector: "bench" };
     return { page, source: { key: node, origin: () => origin } };
   });
@@ -117,25 +115,12 @@ async function fill(store: StoreClient): Promise<void> {
 
 const nodeName = (number: number): string => `node-${String(number).padStart(6, "0")}`;
 
-/** Returns a unique UID for each pod of the pages, because the pages have only eight. */
-function giveUids(page: Buffer, node: number): void {
-  const mark = "6f1c2b7a-0000-4000-8000-00000000000";
-  for (let at = page.indexOf(mark); at >= 0; at = page.indexOf(mark)) {
-    page.write(uidOf(node, Number(page.toString("latin1", at + mark.length, at + mark.length + 1))), at, "latin1");
-  }
-}
-
-function uidOf(node: number, gpu: number): string {
-  const hex = createHash("sha256").update(`${node}/${gpu}`).digest("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
-}
-
 function podsOf(number: number): readonly FactMessage[] {
   return Array.from({ length: GPUS_PER_NODE }, (_, gpu) => {
     const begun = START - 2 * HOUR_MILLIS - ((number * 7_919 + gpu * 104_729) % HOUR_MILLIS);
     return encodeWorkload(
       workloadFact({
-        uid: uidOf(number, gpu),
+        uid: uidOf(nodeName(number), gpu),
         namespace: "research",
         name: podOf(nodeName(number), gpu),
         workload: { kind: "Job", name: `train-${number}` },
