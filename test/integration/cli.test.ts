@@ -421,7 +421,7 @@ describe("gpu-ledger completion", () => {
   it("has the commands, options and choices of all verbs, and leaves files to the shell", async () => {
     const { code, stdout: script } = await folder.call(["completion", "bash"]);
     expect(code).toBe(0);
-    expect(completed(script, "re")).toEqual(["report", "restore"]);
+    expect(completed(script, "re")).toEqual(["report", "remeter", "restore"]);
     expect(completed(script, "completion", "")).toEqual(["bash", "zsh", "fish", "--help"]);
     expect(completed(script, "generate", "alerts", "--al")).toEqual(["--alertmanager"]);
     expect(completed(script, "report", "--format", "p")).toEqual(["parquet", "pdf"]);

@@ -19,7 +19,15 @@ import { workloadType } from "../../../collectors/kubernetes/owners/type.ts";
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import type { Bill, BillLine } from "../../../scenarios/bill.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";
-import { gpuAt, meterScenario, type Cuts, type MeteredGpu, type ScenarioNode, type ScenarioPod } from "./meter.ts";
+import {
+  gpuAt,
+  meterScenario,
+  type Cuts,
+  type MeteredGpu,
+  type MeteredSegment,
+  type ScenarioNode,
+  type ScenarioPod,
+} from "./meter.ts";
 import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 
 const KINDS: readonly CostKind[] = ["list", "contracted", "effective"];
@@ -177,8 +185,7 @@ function chargeOf(
       const pod = line.claim === undefined ? undefined : segment.pods[line.claim];
       const dimensions = dimensionsOf(scenario, node, index, pod, line, policy, {
         isCommon: line.claim !== undefined && segment.isCommon[line.claim] === true,
-        because:
-          line.state === "unavailable" ? segment.unavailableBecause || (segment.isCordoned ? "cordoned" : "") : "",
+        because: line.state === "unavailable" ? reasonOf(segment) : "",
       });
       const ofPool = poolOwnerOf(scenario, node);
       const isOwners = payerOf(line.state, policy) === "owner" && ofPool !== undefined;
@@ -198,6 +205,13 @@ function chargeOf(
       };
     });
   });
+}
+
+/** Returns the reason of an unavailable share: the fault, unless activity is measured all the time, then the cordon. */
+function reasonOf(segment: MeteredSegment): string {
+  if (!segment.isCordoned) return segment.unavailableBecause;
+  const worksAllTheTime = segment.busyMillis === segment.untilMillis - segment.fromMillis;
+  return segment.unavailableBecause === "" || worksAllTheTime ? "cordoned" : segment.unavailableBecause;
 }
 
 const WINDOWS = { hour: HOUR, day: 24 * HOUR, period: Infinity } as const;
