@@ -46,7 +46,7 @@ describe.skipIf(!hasPrometheus)("the queries of dashboards against a real Promet
   beforeAll(async () => {
     prometheus = await startHistory(FLEET, PAST);
     for (const dashboard of SETS) shown.set(dashboard.uid, await chosenOf(dashboard));
-  }, 600_000);
+  }, 1_200_000);
   afterAll(() => prometheus?.stop());
 
   async function chosenOf({ variables }: Dashboard): Promise<readonly Shown[]> {
