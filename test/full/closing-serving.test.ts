@@ -58,7 +58,8 @@ it("corrections of closed hours correct the lines of services, which stay the su
     // 239 steps of 3 and 30 tokens. The scrape at 23:00 ends the last step, whose tokens belong to the hour that is not covered.
     "2026-03-01 22 decode 2 717",
     "2026-03-01 22 prefill 1 7170",
-    "2026-03-01 23 inference 0 33",
+    "2026-03-01 23 decode 0 3",
+    "2026-03-01 23 prefill 0 30",
     "2026-03-01 23 unmeasured 3 0",
   ]);
 
@@ -68,14 +69,14 @@ it("corrections of closed hours correct the lines of services, which stay the su
   expect((await books.settle(APRIL_10)).breaches).toEqual([]);
   expect(await linesOf(store)).toEqual([
     ...closed,
-    // The price of 22:00 is twice as high. The hour from 23:00 has its own 240 steps, and twice the price.
+    // The price of 22:00 is twice as high. The hour from 23:00 has its own 240 steps, of which the first was there, and twice the price.
     "2026-04-01 22 decode 2 0",
     "2026-04-01 22 prefill 1 0",
-    "2026-04-01 23 decode 4 720",
-    "2026-04-01 23 inference 0 -33",
-    "2026-04-01 23 prefill 2 7200",
+    "2026-04-01 23 decode 4 717",
+    "2026-04-01 23 prefill 2 7170",
     "2026-04-01 23 unmeasured -3 0",
-    "2026-04-01 0 inference 0 33",
+    "2026-04-01 0 decode 0 3",
+    "2026-04-01 0 prefill 0 30",
     "2026-04-01 0 unmeasured 6 0",
   ]);
   const ofCharges = await sumsOf(store, "charges_published", "from_at");
