@@ -52,10 +52,17 @@ describe("the cost of serving", () => {
           spend_nanos: part * 750_000_000,
         },
       }));
+    // A model of another provider passes the gateway, too.
+    const foreign = (part: number): ServingSample => ({
+      kind: "gateway",
+      model: "openai/gpt-4o",
+      tenant: "t0",
+      values: { prompt_tokens: part * 1_000, generation_tokens: part * 200 },
+    });
     const gateway = { target: "http://gateway:4000/metrics", pod: "litellm", exporter: "litellm" };
     await insertServing(store, "default", [
-      { at: START + 60_000, ...gateway, series: tenants(0) },
-      { at: START + 75_000, ...gateway, series: tenants(1) },
+      { at: START + 60_000, ...gateway, series: [...tenants(0), foreign(0)] },
+      { at: START + 75_000, ...gateway, series: [...tenants(1), foreign(1)] },
     ]);
     await computeLedger(store, { cluster: "default", windowStart: START }, ledgerRules(rulesOf(scenario), ""), {
       generation: 1,
@@ -187,6 +194,19 @@ describe("the cost of serving", () => {
     expect(table).toMatchObject({ code: 2, stderr: expect.stringContaining("--check needs --format focus") as string });
   });
 
+  const UNMATCHED = "gateways counted tokens of models that no engine of their cluster serves: openai/gpt-4o (1200)";
+
+  test("is shown with the models of gateways that no engine serves, for the whole alone", async () => {
+    const unmatched = [{ cluster: "default", model: "openai/gpt-4o", tokens: "1200" }];
+    expect((await read("by=model")).unmatched).toEqual(unmatched);
+    expect((await read("where=model%3Dm")).unmatched).toEqual([]);
+    expect((await read("", VISION)).unmatched).toEqual([]);
+    const json = await folder.call(["serving", SPAN, "--format", "json", "--config", config]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ unmatched });
+    expect((await server.get(`/serving?span=${SPAN}`)).body).toContain(UNMATCHED);
+    expect((await server.get(`/serving?span=${SPAN}`, VISION)).body).not.toContain("gpt-4o");
+  });
+
   test("is shown only to those who see the team", async () => {
     expect(await read("", VISION)).toMatchObject({ rows: [], total: { cost: "0" } });
     expect(await read("", { name: "chat's", role: "viewer", teams: ["chat"] })).toMatchObject({
@@ -201,6 +221,7 @@ describe("the cost of serving", () => {
       stdout: `serving in ${SPAN} under the policy default, split by gpu-time: 7.2 USD for 2 GPU-hours
 a million tokens: 54.545454545 USD, of which 27.272727273 USD for time of work
 gateways charged 1.5 USD, 5.7 USD less than the cost
+${UNMATCHED}
 
 tenant         USD  prefill  decode  idle  prompt tokens  cached  generated  per million tokens  while busy
 –             3.60     0.00    0.00  3.60              0       0          0                   –           –

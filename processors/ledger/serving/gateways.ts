@@ -17,18 +17,17 @@ interface GatewayRow {
 
 /** Returns the tokens of each tenant of a model, from the rows of an hour. Rows of models without an engine are left out. */
 export function tenantsOf(rows: readonly ServingHourRow[], works: Works, models: GatewayModels): readonly TenantWork[] {
-  const engines = groupedBy(
-    rows.filter(({ kind }) => kind === "engine" || kind === "frontend"),
-    ({ model }) => model,
-  );
-  const served = new Set(engines.keys());
+  const served = new Set(rows.filter(({ kind }) => kind === "engine").map(({ model }) => model));
   const matched = rows.flatMap((row): readonly GatewayRow[] => {
     const found = row.kind === "gateway" ? engineModelOf(row.model, row.adapter, models, served) : undefined;
     return found === undefined ? [] : [{ row, ...found }];
   });
   const tenants = new Map<string, TenantWork>();
   for (const [name, ofModel] of groupedBy(matched, ({ model }) => model)) {
-    const counted = tokensIn(engines.get(name)!, works);
+    const counted = countedBehind(
+      rows.filter(({ model }) => model === name),
+      works,
+    );
     for (const { row, model, adapter } of outermost(ofModel, counted, works)) {
       const { tenant, increases } = row;
       const { computedTokens, cachedTokens, generatedTokens, requests } = works.get(row)!;
@@ -48,6 +47,14 @@ export function tenantsOf(rows: readonly ServingHourRow[], works: Works, models:
     }
   }
   return [...tenants.values()].filter(({ tenant }) => tenant !== "");
+}
+
+/** Returns the tokens of a model that passed its gateways. A frontend counts the tokens of its engines again. */
+function countedBehind(ofModel: readonly ServingHourRow[], works: Works): number {
+  const [engines, frontends] = (["engine", "frontend"] as const).map((each) =>
+    ofModel.filter(({ kind }) => kind === each),
+  );
+  return Math.max(tokensIn(engines!, works), tokensIn(frontends!, works));
 }
 
 /** The part of the engines' tokens that a gateway has counted if all requests pass it. */

@@ -127,3 +127,24 @@ it("a service whose counters cannot be used is unmeasured, and the others are sp
     ["good", "prefill", 50n],
   ]);
 });
+
+it("gateways in a chain count once, also if a frontend counts the tokens of the engines again", () => {
+  const increases = { prompt_tokens: 900, generation_tokens: 100 };
+  const gateway = { kind: "gateway", workload: "", model: "m", increases } as const;
+  const inner = { ...gateway, exporter: "envoy", tenant: "everybody" };
+  const outer = [0.5, 0.5].map((part, index) => ({
+    ...gateway,
+    exporter: "litellm",
+    tenant: `t${index}`,
+    increases: { prompt_tokens: 900 * part, generation_tokens: 100 * part },
+  }));
+  const engine = { model: "m", increases };
+  const frontend = { ...engine, kind: "frontend", exporter: "dynamo", workload: "" } as const;
+  for (const behind of [[engine], [engine, frontend]]) {
+    const [service] = servicesOf(rowsOf("llm", [...behind, inner, ...outer]), new Map());
+    expect(service!.tenants.map(({ tenant, promptTokens }) => [tenant, promptTokens])).toEqual([
+      ["t0", 450],
+      ["t1", 450],
+    ]);
+  }
+});
