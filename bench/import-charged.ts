@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { DAY_MILLIS, HOUR_MILLIS } from "../domain/time.ts";
+import { HOUR_MILLIS, hourOf } from "../domain/time.ts";
 import type { SystemStatus } from "../services/system.ts";
 import { startWritablePrometheus } from "../test/support/prometheus-server.ts";
 import type { WrittenSeries } from "../test/support/prometheus-writer.ts";
@@ -25,7 +25,7 @@ const QUIET_MILLIS = 5_000;
 export async function benchImportCharged(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-charged-"));
   const server = await startWritablePrometheus();
-  const until = Math.floor((Date.now() - DAY_MILLIS) / DAY_MILLIS) * DAY_MILLIS;
+  const until = hourOf(Date.now()) - HOUR_MILLIS;
   const from = until - HOURS * HOUR_MILLIS;
   const config = join(folder, "gpu-ledger.yaml");
   writeFileSync(
@@ -106,8 +106,8 @@ function kubeState(since: number, from: number, until: number): readonly Written
       const pod = { namespace: "research", pod: podOf(node, gpu), uid: uidOf(node, gpu) };
       return [
         series("kube_pod_info", { ...pod, node, pod_ip: `10.2.${index}.${gpu}`, host_ip: `10.0.0.${index}` }),
-        series("kube_pod_created", pod, since / 1000 - 3_600),
-        series("kube_pod_status_scheduled_time", pod, since / 1000 - 3_600),
+        series("kube_pod_created", pod, since / 1000),
+        series("kube_pod_status_scheduled_time", pod, since / 1000),
         series("kube_pod_status_phase", { ...pod, phase: "Running" }),
         series("kube_pod_owner", {
           ...pod,
@@ -121,7 +121,7 @@ function kubeState(since: number, from: number, until: number): readonly Written
     });
     return [
       series("kube_node_info", { node, internal_ip: `10.0.0.${index}` }),
-      series("kube_node_created", { node }, since / 1000 - 86_400),
+      series("kube_node_created", { node }, since / 1000),
       series("kube_node_status_capacity", unit, GPUS),
       series("kube_node_status_allocatable", unit, GPUS),
       series("kube_node_status_condition", { node, condition: "Ready", status: "true" }),
