@@ -6,10 +6,10 @@ import { BusError } from "../runtime/bus/bus.ts";
 import { ConfigError } from "../runtime/config/config-error.ts";
 import { StoreError } from "../runtime/store/store-error.ts";
 import { FolderError } from "../runtime/private-folder.ts";
-import { ListenError } from "../runtime/telemetry/listen-error.ts";
+import { ListenError } from "../runtime/http/listen-error.ts";
 import { PlainHttpError, TlsError } from "../runtime/tls/tls-error.ts";
 import { CommandError, errorText, type CommandContext } from "./context.ts";
-import { readable } from "./table.ts";
+import { readableStream } from "./readable-stream.ts";
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -65,7 +65,13 @@ export interface Program {
 
 /** Creates the program in a given context. */
 export function createProgram(surroundings: Omit<CommandContext, "version">): Program {
-  const context: CommandContext = { ...surroundings, version: readVersion() };
+  const { stdout, stderr } = surroundings;
+  const context: CommandContext = {
+    ...surroundings,
+    stdout: readableStream(stdout),
+    stderr: readableStream(stderr),
+    version: readVersion(),
+  };
   const command = new Command("gpu-ledger")
     .description("Every GPU-second of a fleet, metered, owned, priced and explained.")
     .version(context.version)
@@ -84,16 +90,16 @@ export function createProgram(surroundings: Omit<CommandContext, "version">): Pr
       } catch (error) {
         if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
         if (error instanceof ConfigError) {
-          context.stderr.write(`${readable(error.message)}\n`);
+          context.stderr.write(`${error.message}\n`);
           return 2;
         }
         if (error instanceof CommandError) {
-          context.stderr.write(`gpu-ledger: ${readable(error.message)}\n`);
+          context.stderr.write(`gpu-ledger: ${error.message}\n`);
           return error.exitCode;
         }
         // An error from outside is not a bug: it is printed as a sentence without a stack trace.
         if (OUTSIDE.some((kind) => error instanceof kind)) {
-          context.stderr.write(`gpu-ledger: ${readable(errorText(error))}\n`);
+          context.stderr.write(`gpu-ledger: ${errorText(error)}\n`);
           return 1;
         }
         throw error;

@@ -1,5 +1,6 @@
 import { counted } from "../domain/counted.ts";
 import type { Writable } from "node:stream";
+import { readableLine } from "../runtime/readable.ts";
 import type { ProcessorStatus } from "../services/role.ts";
 import type { SystemStatus } from "../services/system.ts";
 
@@ -15,7 +16,7 @@ export function startView(
   status: () => SystemStatus,
   logPath: string,
 ): { readonly stop: () => void } {
-  const draw = (): void => void terminal.write(`${CLEAR}${renderView(status(), logPath)}\n`);
+  const draw = (): void => void terminal.write(Buffer.from(`${CLEAR}${renderView(status(), logPath)}\n`));
   draw();
   const timer = setInterval(draw, REFRESH_MILLIS);
   return { stop: () => clearInterval(timer) };
@@ -67,9 +68,11 @@ export function renderView(status: SystemStatus, logPath: string): string {
       ? ""
       : `${BOLD}Demo fleet: no real GPU is measured.${PLAIN} The README shows how to measure your GPUs.`,
     "",
-    ...lines.map(([name, value]) => `  ${DIM}${name.padEnd(width)}${PLAIN}  ${value}`),
-    ...notReady.map((reason) => `  ! ${reason}`),
-    ...(collector?.failing ?? []).map(({ node, url, reason, detail }) => `  ! ${node || url}: ${reason}: ${detail}`),
+    ...lines.map(([name, value]) => `  ${DIM}${name.padEnd(width)}${PLAIN}  ${readableLine(value)}`),
+    ...notReady.map((reason) => `  ! ${readableLine(reason)}`),
+    ...(collector?.failing ?? []).map(
+      ({ node, url, reason, detail }) => `  ! ${readableLine(`${node || url}: ${reason}: ${detail}`)}`,
+    ),
     "",
     `${DIM}reports ${address}   status ${address}/api/status   metrics ${address}/metrics   log ${logPath}   Ctrl-C stops${PLAIN}`,
   ].join("\n");

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isForeignHost } from "../runtime/http/loopback.ts";
+import { foreignRequest } from "../runtime/http/sites.ts";
 import type { DemoAddress } from "./address.ts";
 
 /** Longer than usual scrape intervals, so that a connection stays open between two scrapes. */
@@ -29,7 +29,7 @@ export async function startPageServer(
   answerOf: (path: string) => PageAnswer,
 ): Promise<PageServer> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLIS }, (request, response) => {
-    const isForeign = isForeignHost(address.listen, request.headers.host);
+    const isForeign = foreignRequest(request, { listen: address.listen, isOpen: true }) !== undefined;
     send(response, isForeign ? FOREIGN : answerOf((request.url ?? "").split("?")[0]!));
   });
   await listen(server, address.listen);

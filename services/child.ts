@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createLogger } from "../runtime/telemetry/log.ts";
-import type { StatusServer } from "../runtime/telemetry/server.ts";
+import type { StatusServer } from "../runtime/http/status-server.ts";
 import { repeat } from "../runtime/lifecycle/repeat.ts";
 import { untilAsked } from "../runtime/lifecycle/stopping.ts";
 import {

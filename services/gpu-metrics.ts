@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { request as ask } from "undici";
 import type { PageSink } from "../processors/live/gpus/exposition.ts";
-import { startStatusServer, type RouteGuard, type StatusServer } from "../runtime/telemetry/server.ts";
+import { startStatusServer, type RouteGuard, type StatusServer } from "../runtime/http/status-server.ts";
 import type { OpenedTls } from "../runtime/tls/port-tls.ts";
 import type { ProcessorRole } from "./processor.ts";
 
@@ -59,8 +59,9 @@ export function serveProcessor(
     notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
     guard: of.guard,
     tls: of.tls && { ...of.tls, registry: role.registry },
+    registry: role.registry,
   };
-  return startStatusServer(of.listen, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
+  return startStatusServer(of, views, logger, (routes) => addGpuMetrics(routes, role.writeGpuPage, logger));
 }
 
 /**

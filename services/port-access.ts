@@ -5,7 +5,7 @@ import { portOf, type Port } from "../reports/server/route-table.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Config } from "../runtime/config/schema.ts";
-import type { RouteGuard } from "../runtime/telemetry/server.ts";
+import type { RouteGuard } from "../runtime/http/status-server.ts";
 import type { Logger } from "pino";
 
 /** The access control of a port with its guard. */
@@ -24,5 +24,10 @@ export function createPortAccess(
   const { logger, store, people } = of;
   const configured = given.tokens;
   const access = createAccess({ listen, store, configured, metricsToken, people, clock: systemClock, logger });
-  return { ...access, guardRoutes: (fastify) => guardRoutes(fastify, portOf(name), access) };
+  const publicUrl = people?.signIn?.publicUrl;
+  return {
+    ...access,
+    guardRoutes: (fastify) => guardRoutes(fastify, portOf(name), access),
+    names: publicUrl === undefined ? [] : [new URL(publicUrl).host],
+  };
 }

@@ -84,13 +84,14 @@ export async function startRemoteWrite(options: {
     logger.fatal({ err: error }, "the write-ahead log of remote write cannot be read; its port refuses samples"),
   );
   const server = await startWriteServer({
-    listen: remote.listen,
+    config: { ...config.server, listen: remote.listen },
     credentials: remote,
     bodyLimitBytes: remote.bodyLimit,
     // The metrics of certificates are those of the main port.
     tls: tls && { ...tls, registry: new Registry() },
     receiver,
     onRequest: (status) => metrics.writeRequests.inc({ code: String(status) }),
+    onConnectionEnded: (limit) => metrics.connectionsEnded.inc({ limit }),
     nowMillis: machineClock.nowMillis,
     logger,
   }).catch(async (error: unknown) => {

@@ -14,7 +14,7 @@ import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
 import { connectStore, migrateStore, outsideStore, type StoreAddress } from "../runtime/store/connection.ts";
 import { STORE_PROGRAM } from "../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
-import { startStatusServer } from "../runtime/telemetry/server.ts";
+import { startStatusServer } from "../runtime/http/status-server.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { ENGINE_NAMESPACES } from "../demo/serving/models.ts";
@@ -189,13 +189,13 @@ export async function startSystem(options: {
       notReady: () => status().notReady,
       demoTargets: () => fresh<DemoStatus>("demo")?.targets ?? [],
       guard,
-      trustProxy: config.server.trustProxy,
       tls: tls && { ...tls, registry },
+      registry,
     };
     const secret = randomBytes(24).toString("base64url");
     const server = lifecycle.add(
       "server",
-      await startStatusServer(config.server.listen, views, logger, (routes) => {
+      await startStatusServer(config.server, views, logger, (routes) => {
         addRemoteGpuMetrics(routes, secret, () => freshReport("processor")?.gpuMetrics);
         addRoutes(routes);
       }),

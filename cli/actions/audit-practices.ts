@@ -9,7 +9,7 @@ import { filteredFindings, readPracticeSpends, readPractices } from "../../repor
 import type { CommandContext } from "../context.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { openLedger } from "../store.ts";
-import { readable, renderTable } from "../table.ts";
+import { renderTable } from "../table.ts";
 
 /** The options of `gpu-ledger audit practices`. */
 export interface AuditPracticesOptions {
@@ -46,7 +46,7 @@ export async function runAuditPractices(
 }
 
 const RENDERERS: Readonly<Record<PrintFormat, (view: View) => string>> = {
-  table: (view) => `${readable(tableText(view))}\n`,
+  table: (view) => `${tableText(view)}\n`,
   json: ({ at, findings, ...view }) =>
     `${JSON.stringify({ at: new Date(at).toISOString(), ...view, findings: findings.map(findingJson) }, null, 2)}\n`,
   csv: ({ findings }) => formatCsv([CSV_HEAD.map((text) => ({ verbatim: text })), ...findings.flatMap(csvRows)]),

@@ -11,7 +11,6 @@ import { checkRemoteWrite } from "../check/remote-write.ts";
 import { checkStorage } from "../check/storage.ts";
 import { checkTraining } from "../check/training.ts";
 import { CommandError, type CommandContext } from "../context.ts";
-import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger check`. */
 export interface CheckOptions {
@@ -26,7 +25,7 @@ export async function runCheck(options: CheckOptions, context: CommandContext): 
   for await (const { ok, warns, what, answer } of checks(config, path)) {
     const result = ok ? (warns === true ? "warn" : "ok") : "fail";
     results.push({ result, what, answer });
-    if (options.format === "table") context.stdout.write(readable(`${WORDS[result]}  ${what}: ${answer}\n`));
+    if (options.format === "table") context.stdout.write(`${WORDS[result]}  ${what}: ${answer}\n`);
   }
   if (options.format === "json") context.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
   const failed = results.filter(({ result }) => result === "fail").length;

@@ -11,7 +11,6 @@ import { periodOfArgument } from "../period.ts";
 import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { whoRuns } from "../who.ts";
-import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger close`. */
 export interface CloseOptions {
@@ -33,9 +32,7 @@ export async function runClose(name: string, options: CloseOptions, context: Com
     if (ledger.book.isList === true && options.listPrices !== true)
       throw new CommandError(`${request.period.name} is not closed by list prices without --list-prices`);
     const { closed: _, ...report } = await closePeriod(store, request, closeSettingOf(config), Date.now());
-    context.stdout.write(
-      `${options.format === "json" ? JSON.stringify(report, null, 2) : readable(closeText(report))}\n`,
-    );
+    context.stdout.write(`${options.format === "json" ? JSON.stringify(report, null, 2) : closeText(report)}\n`);
     if (report.objections.length > 0) throw new CommandError(`${request.period.name} cannot be closed`);
   } catch (error) {
     if (error instanceof CloseError) throw new CommandError(error.message);

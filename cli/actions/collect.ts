@@ -1,7 +1,7 @@
 import { loadConfig } from "../../runtime/config/load.ts";
 import { createLifecycle, untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { createLogger } from "../../runtime/telemetry/log.ts";
-import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer } from "../../runtime/http/status-server.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { startCollectorRole } from "../../services/collector.ts";
 import { createPortAccess } from "../../services/port-access.ts";
@@ -36,8 +36,9 @@ export async function runCollect(options: CollectOptions, context: CommandContex
       notReady: () => [role.notReady()].filter((reason) => reason !== undefined),
       guard: createPortAccess("collector", config.server, { logger }),
       tls: tls && { ...tls, registry: role.registry },
+      registry: role.registry,
     };
-    const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger));
+    const server = lifecycle.add("server", await startStatusServer(config.server, views, logger));
     logger.info({ address: server.url, shard: shown }, "collecting");
     const signal = await untilAsked();
     logger.info({ signal }, "stopping");

@@ -1,7 +1,7 @@
 import { loadConfig } from "../../runtime/config/load.ts";
 import { createLifecycle, untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { createLogger } from "../../runtime/telemetry/log.ts";
-import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer } from "../../runtime/http/status-server.ts";
 import type { CommandContext } from "../context.ts";
 import { demoKubeconfig, startDemoRole } from "../../services/demo.ts";
 import { createPortAccess } from "../../services/port-access.ts";
@@ -28,10 +28,11 @@ export async function runDemo(options: DemoOptions, context: CommandContext): Pr
       demoTargets: () => targets,
       guard: createPortAccess("demo", config.server, { logger }),
       tls: tls && { ...tls, registry: role.registry },
+      registry: role.registry,
     };
     const server = lifecycle.add(
       "server",
-      await startStatusServer(config.server.listen, views, logger, (routes) => {
+      await startStatusServer(config.server, views, logger, (routes) => {
         routes.get("/api/demo/kube-state-metrics", (_, reply) =>
           reply.type("text/plain; version=0.0.4; charset=utf-8").send(role.stateMetrics()),
         );

@@ -10,7 +10,6 @@ import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger explain`. */
 export interface ExplainOptions {
@@ -43,7 +42,7 @@ export async function runExplain(
     const text =
       options.format === "json"
         ? JSON.stringify(explanation, null, 2)
-        : readable(explanationText(explanation, ledger.book.currency));
+        : explanationText(explanation, ledger.book.currency);
     context.stdout.write(`${text}\n`);
   } finally {
     await store.close();

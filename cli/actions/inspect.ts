@@ -14,7 +14,7 @@ import { gpuKey } from "../../domain/device.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { renderObjects } from "../inspect-kubernetes.ts";
 import { renderServing } from "../inspect-serving.ts";
-import { readable, renderTable } from "../table.ts";
+import { renderTable } from "../table.ts";
 
 /** The options of `gpu-ledger inspect`. */
 export interface InspectOptions {
@@ -31,7 +31,7 @@ export async function runInspect(source: string, options: InspectOptions, contex
     throw new CommandError(`--format ${options.format}: must be table or json`, 2);
   }
   const show = (found: object, table: () => string): void => {
-    const text = options.format === "json" ? JSON.stringify({ source, ...found }, null, 2) : readable(table());
+    const text = options.format === "json" ? JSON.stringify({ source, ...found }, null, 2) : table();
     context.stdout.write(`${text}\n`);
   };
   const { page, complete, url } = await readSource(source, options, context);

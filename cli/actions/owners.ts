@@ -2,7 +2,7 @@ import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { findUnowned, type UnownedReport } from "../../reports/read/unowned.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { openStore } from "../store.ts";
-import { readable, renderTable } from "../table.ts";
+import { renderTable } from "../table.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
@@ -26,7 +26,7 @@ export async function runOwnersCheck(
     const until = Date.now();
     const from = until - Number(days) * DAY_MILLIS;
     const report = await findUnowned(store, rules, { policy: policies[0].name, from, until });
-    context.stdout.write(`${format === "json" ? JSON.stringify(report, null, 2) : readable(render(report))}\n`);
+    context.stdout.write(`${format === "json" ? JSON.stringify(report, null, 2) : render(report)}\n`);
     const { length } = report.workloads;
     if (length > 0) throw new CommandError(`${length} workload${length === 1 ? " is" : "s are"} unowned`);
   } finally {

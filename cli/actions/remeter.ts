@@ -7,7 +7,6 @@ import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { orWrongUse, type CommandContext } from "../context.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { openLedger } from "../store.ts";
-import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger remeter`. */
 export interface RemeterOptions {
@@ -55,7 +54,7 @@ export async function runRemeter(name: string, options: RemeterOptions, context:
     }
     const changes = { hours: hours.length, changed, teams };
     const text = options.format === "json" ? changesJson(changes) : changesText(changes, ledger.book.currency);
-    context.stdout.write(`${readable(text)}\n`);
+    context.stdout.write(`${text}\n`);
   } finally {
     await store.close();
   }

@@ -21,7 +21,6 @@ import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { openLedger } from "../store.ts";
-import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger runs`. */
 export interface RunsOptions {
@@ -53,9 +52,7 @@ export async function runRuns(run: string | undefined, options: RunsOptions, con
     };
     const answer = options.incidents === true ? await incidents(asked, currency) : await runs(asked, currency, run);
     const text =
-      options.format === "json"
-        ? `${JSON.stringify({ policy, currency, ...answer.json }, null, 2)}\n`
-        : readable(answer.text);
+      options.format === "json" ? `${JSON.stringify({ policy, currency, ...answer.json }, null, 2)}\n` : answer.text;
     context.stdout.write(text);
   } finally {
     await stop();

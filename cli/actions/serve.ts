@@ -3,7 +3,7 @@ import { loadConfig } from "../../runtime/config/load.ts";
 import { createLifecycle, untilAsked } from "../../runtime/lifecycle/stopping.ts";
 import { connectStore, migrateStore, outsideStore } from "../../runtime/store/connection.ts";
 import { createLogger } from "../../runtime/telemetry/log.ts";
-import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer } from "../../runtime/http/status-server.ts";
 import { registerProcessMetrics } from "../../runtime/telemetry/process-metrics.ts";
 import { startTelemetry } from "../../runtime/telemetry/telemetry.ts";
 import { CommandError, type CommandContext } from "../context.ts";
@@ -45,10 +45,10 @@ export async function runServe(options: ServeOptions, context: CommandContext): 
       metrics: () => registry.metrics(),
       notReady: () => [],
       guard,
-      trustProxy: config.server.trustProxy,
       tls: tls && { ...tls, registry },
+      registry,
     };
-    const server = lifecycle.add("server", await startStatusServer(config.server.listen, views, logger, addRoutes));
+    const server = lifecycle.add("server", await startStatusServer(config.server, views, logger, addRoutes));
     lifecycle.add(
       "delivery worker",
       startDeliveryWorker(config, { store, version: context.version, logger, registry }),

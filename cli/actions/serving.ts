@@ -20,7 +20,6 @@ import { keptPolicies } from "../kept-policies.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { withOption, writeFocusFile } from "../report/focus.ts";
 import { openLedger } from "../store.ts";
-import { readable } from "../table.ts";
 import { writeOut } from "../write-out.ts";
 
 /** The options of `gpu-ledger serving`. */
@@ -38,13 +37,13 @@ export interface ServingOptions {
   readonly config?: string;
 }
 
-type Writer = (report: ServingReport, unmatched: readonly UnmatchedModel[]) => string;
+type Writer = (report: ServingReport, unmatched: readonly UnmatchedModel[]) => string | Uint8Array;
 
 const WRITERS: Readonly<Record<ServingFormat, Writer>> = {
   table: servingText,
   json: (report, unmatched) => `${JSON.stringify({ ...servingJson(report), unmatched }, null, 2)}\n`,
   ndjson: servingNdjson,
-  csv: servingCsv,
+  csv: (report) => Buffer.from(servingCsv(report)),
 };
 
 /** Writes a report of the cost of inference in the format of the options. */
@@ -74,7 +73,7 @@ export async function runServing(name: string, options: ServingOptions, context:
         format === "json"
           ? `${JSON.stringify({ ...explanation, span: spanJson(span) }, null, 2)}\n`
           : servingExplanationText(explanation);
-      await writeOut(context, options.out, [readable(text)]);
+      await writeOut(context, options.out, [text]);
       return;
     }
     if (focus !== undefined) {

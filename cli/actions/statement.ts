@@ -7,7 +7,6 @@ import { CommandError, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { openLedger } from "../store.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { readable } from "../table.ts";
 
 /** The options of `gpu-ledger statement`. */
 export interface StatementOptions {
@@ -32,7 +31,7 @@ export async function runStatement(
     const month = await readStatements(store, { period, policy, where }, ledger.book.currency);
     if (team !== undefined && month.statements.length === 0)
       throw new CommandError(`${team} has no charges in ${period.name}`);
-    context.stdout.write(`${format === "json" ? JSON.stringify(month, null, 2) : readable(statementsText(month))}\n`);
+    context.stdout.write(`${format === "json" ? JSON.stringify(month, null, 2) : statementsText(month)}\n`);
   } finally {
     await store.close();
   }

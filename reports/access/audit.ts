@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { systemClock, type Clock } from "../../runtime/clock.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertRecords } from "../../runtime/store/schema/records.ts";
+import type { Viewer } from "./viewer.ts";
 import { DAY_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** An entry of the audit trail about access. */
@@ -32,10 +33,10 @@ export function recordAudit(store: StoreClient, now: () => number): RecordAudit 
   };
 }
 
-/** The trail of tokens: used, and refused. It never delays a request, and a failed entry is logged. */
+/** The trail of tokens and of people that a proxy signs in. It never delays a request, and a failed entry is logged. */
 export interface AccessTrail {
-  /** Records that a token was used: once a day for each token. */
-  used(name: string, address: string): void;
+  /** Records that a token was used, or that a proxy has signed in a person: once a day for each. */
+  used(what: "token used" | "signed in", viewer: Viewer, address: string): void;
   /** Records that a token was refused. If there are many in a minute, the rest is counted, and the next entry has their number. */
   refused(reason: string, details: AccessEntry["details"]): void;
 }
@@ -87,15 +88,16 @@ export function createAccessTrail(
   const recordRefused = strangersTrail(record, logger, clock);
 
   return {
-    used(name, address) {
+    used(what, { name, subject = name }, address) {
       const today = Math.floor(clock.nowMillis() / DAY_MILLIS);
       if (today !== day) usedToday.clear();
       day = today;
-      if (usedToday.has(name)) return;
-      usedToday.add(name);
-      record({ who: name, what: "token used", subject: name, details: { address } }).catch((error: unknown) => {
-        logger.warn({ err: error, what: "token used" }, NOT_STORED);
-        usedToday.delete(name);
+      const key = `${what} ${subject}`;
+      if (usedToday.has(key)) return;
+      usedToday.add(key);
+      record({ who: name, what, subject, details: { address } }).catch((error: unknown) => {
+        logger.warn({ err: error, what }, NOT_STORED);
+        usedToday.delete(key);
       });
     },
     refused(reason, details) {

@@ -1,7 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
-import { readToken, type HeaderValue } from "./credentials.ts";
-import { isForeignHost, isLoopback } from "../../runtime/http/loopback.ts";
+import { readAuthorization, readTokenCookie, type HeaderValue, type Site } from "./credentials.ts";
 import type { Throttle } from "./throttle.ts";
 import { tokenHash, tokenId } from "./token.ts";
 import type { TokenReader, TokenRefusal } from "./token-reader.ts";
@@ -9,13 +8,12 @@ import { OPEN, type Viewer } from "./viewer.ts";
 import type { People, PersonAsking, PersonRefusal } from "../sign-in/people.ts";
 
 /** The parts of a request that identify its sender. */
-export interface Asking {
+export interface Asking extends Site {
   readonly authorization: HeaderValue;
   readonly cookie: HeaderValue;
-  readonly host: HeaderValue;
   /** The address of the client. If the connection is from a trusted proxy, the address that the proxy forwards. */
   readonly remoteAddress: string;
-  /** All headers, and the address of the connection itself: for people who have signed in. */
+  /** For people who have signed in. */
   readonly person: PersonAsking;
 }
 
@@ -25,7 +23,7 @@ export interface Refusal {
   /** For the client. The message does not show which tokens exist. */
   readonly message: string;
   /** For the log only. */
-  readonly reason: "missing" | "malformed" | "throttled" | "foreign host" | "store away" | TokenRefusal | PersonRefusal;
+  readonly reason: "missing" | "malformed" | "throttled" | "store away" | TokenRefusal | PersonRefusal;
   /** For the log only: the id of the given token, and the reason why the store is away. */
   readonly tokenId?: string;
   readonly cause?: StoreError;
@@ -34,19 +32,19 @@ export interface Refusal {
 /** The viewer of a request, and the evidence: a token, a session or a proxy, or that the server is open. */
 export interface Authenticated {
   readonly viewer: Viewer;
-  readonly by: "token" | "sign-in" | "open";
+  readonly by: "token" | "sign-in" | "proxy" | "open";
 }
 
 /** Returns the viewer of a request, or the reason why the request is refused. Fails only for bugs. */
 export type Authenticate = (asking: Asking) => Promise<Authenticated | { readonly refusal: Refusal }>;
 
 /**
- * Creates the check of every request. On a loopback address, the server serves everybody if there are no tokens and people cannot sign in,
- * but no pages of other sites ({@link isForeignHost}). A token counts before the session of a person.
+ * Creates the check of every request. The token of `Authorization` counts first, then the session of a person, then the token of a cookie:
+ * another site may have set that one.
  */
 export function createAuthenticate(parts: {
-  /** `host:port` of the server. */
-  readonly listen: string;
+  /** Returns true if the server serves everybody on this machine without credentials. Fails with a `StoreError`. */
+  readonly isOpen: () => Promise<boolean>;
   readonly tokens: TokenReader;
   readonly throttle: Throttle;
   readonly clock: Clock;
@@ -54,19 +52,13 @@ export function createAuthenticate(parts: {
   readonly people: People | undefined;
 }): Authenticate {
   const { tokens, throttle, clock, people } = parts;
-  const mayBeOpen = isLoopback(parts.listen) && people === undefined;
-
-  async function check({ authorization, cookie, host, remoteAddress, person }: Asking): ReturnType<Authenticate> {
-    if (mayBeOpen && !(await tokens.hasTokens())) {
-      return isForeignHost(parts.listen, host)
-        ? refused(403, "this server accepts requests only from this machine", "foreign host")
-        : { viewer: OPEN, by: "open" };
-    }
-    const given = readToken(authorization, cookie);
-    const signedIn = given.kind === "token" ? undefined : await people?.viewerOf(person);
-    if (signedIn === "session ended") return refused(401, "the session has ended: sign in again", signedIn);
-    if (signedIn === "no role") return refused(403, "none of your groups has access to this server", signedIn);
-    if (signedIn !== undefined) return { viewer: signedIn, by: "sign-in" };
+  async function check({ authorization, cookie, isHttps, remoteAddress, person }: Asking): ReturnType<Authenticate> {
+    if (await parts.isOpen()) return { viewer: OPEN, by: "open" };
+    const header = readAuthorization(authorization);
+    const signedIn = header.kind === "token" ? undefined : await people?.viewerOf(person);
+    if (typeof signedIn === "object") return signedIn;
+    const given = header.kind === "none" ? readTokenCookie(cookie, { isHttps }) : header;
+    if (given.kind !== "token" && signedIn !== undefined) return refusedPerson(signedIn);
     if (given.kind === "none") return refused(401, "a token is needed", "missing");
     const found = given.kind === "token" ? await tokens.viewerOf(given.text) : given.kind;
     // A right token is accepted from an address with many wrong ones, because others may share the address.
@@ -75,6 +67,7 @@ export function createAuthenticate(parts: {
       return refused(429, "too many wrong tokens from this address: wait a minute", "throttled");
     // A sender with a token that has ended does not guess.
     if (found === "unknown" || found === "malformed") throttle.failed(remoteAddress, clock.monotonicMillis());
+    if (signedIn !== undefined) return refusedPerson(signedIn);
     const id = given.kind === "token" ? { tokenId: tokenId(tokenHash(given.text)) } : {};
     return refused(401, "the token is not accepted", found, id);
   }
@@ -87,6 +80,17 @@ export function createAuthenticate(parts: {
       return refused(503, "tokens cannot be checked now", "store away", { cause: error });
     }
   };
+}
+
+const PERSON_REFUSALS = {
+  "session ended": [401, "the session has ended: sign in again"],
+  "no role": [403, "none of your groups has access to this server"],
+  "two headers": [403, "the proxy has sent a header of proxySignIn twice: it must replace those of its clients"],
+} as const satisfies Readonly<Record<PersonRefusal, readonly [401 | 403, string]>>;
+
+function refusedPerson(reason: PersonRefusal): { readonly refusal: Refusal } {
+  const [status, message] = PERSON_REFUSALS[reason];
+  return refused(status, message, reason);
 }
 
 function refused(

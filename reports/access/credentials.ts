@@ -1,8 +1,5 @@
 import { isTokenText } from "./token.ts";
 
-/** The cookie of pages. Its value is the token. */
-const TOKEN_COOKIE = "gpu_ledger_token";
-
 /** The value of a header in a server. */
 export type HeaderValue = string | readonly string[] | undefined;
 
@@ -16,21 +13,16 @@ const LONGEST_AUTHORIZATION = 256;
 /** The limit of browsers for one site, and the default limit of servers. */
 const LONGEST_COOKIES = 16_384;
 
-/**
- * Reads the token of a request: from `Authorization: Bearer`, else from the cookie. A header is malformed if it was sent twice, has another
- * scheme or is too long. If `Authorization` is wrong, the cookie is not read.
- */
-export function readToken(authorization: HeaderValue, cookie: HeaderValue): GivenToken {
-  return authorization === undefined ? ofCookie(cookie) : ofAuthorization(authorization);
-}
-
-function ofAuthorization(header: string | readonly string[]): GivenToken {
+/** Reads the token of `Authorization: Bearer`. A header is malformed if it was sent twice, has another scheme or is too long. */
+export function readAuthorization(header: HeaderValue): GivenToken {
+  if (header === undefined) return NONE;
   if (typeof header !== "string" || header.length > LONGEST_AUTHORIZATION) return MALFORMED;
   return ofText(/^bearer +(\S+)$/i.exec(header)?.[1] ?? "");
 }
 
-function ofCookie(header: HeaderValue): GivenToken {
-  const value = cookieOf(header, TOKEN_COOKIE);
+/** Reads the token of the cookie of pages. */
+export function readTokenCookie(header: HeaderValue, site: Site): GivenToken {
+  const value = cookieOf(header, tokenCookie(site));
   if (value === undefined) return NONE;
   return value === "malformed" ? MALFORMED : ofText(value);
 }
@@ -62,13 +54,28 @@ function ofText(text: string): GivenToken {
   return isTokenText(text) ? { kind: "token", text } : MALFORMED;
 }
 
-/** The value of `Set-Cookie` that logs a browser in until its session ends. */
-export function loginCookie(token: string, { isHttps }: { readonly isHttps: boolean }): string {
-  return setCookie(TOKEN_COOKIE, token, { isHttps });
+/** How browsers reach this server: by HTTPS or by plain HTTP. */
+export interface Site {
+  readonly isHttps: boolean;
 }
 
-/** The value of `Set-Cookie` that logs a browser out. */
-export const LOGOUT_COOKIE = setCookie(TOKEN_COOKIE, "", { isHttps: false, seconds: 0 });
+/** Returns the name of a cookie. Browsers accept the prefix only from this host itself, with TLS, so no site beside it can set the cookie. */
+export function cookieName(name: string, { isHttps }: Site): string {
+  return `${isHttps ? "__Host-" : ""}gpu_ledger_${name}`;
+}
+
+/** The cookie of pages. Its value is the token. */
+const tokenCookie = (site: Site): string => cookieName("token", site);
+
+/** Returns the value of `Set-Cookie` that logs a browser in until its session ends. */
+export function loginCookie(token: string, site: Site): string {
+  return setCookie(tokenCookie(site), token, site);
+}
+
+/** Returns the value of `Set-Cookie` that logs a browser out. */
+export function logoutCookie(site: Site): string {
+  return setCookie(tokenCookie(site), "", { ...site, seconds: 0 });
+}
 
 /**
  * Returns the value of `Set-Cookie` for a cookie that scripts cannot read, and that requests of other sites do not carry, except for links
@@ -78,7 +85,7 @@ export const LOGOUT_COOKIE = setCookie(TOKEN_COOKIE, "", { isHttps: false, secon
 export function setCookie(
   name: string,
   value: string,
-  { isHttps, seconds }: { readonly isHttps: boolean; readonly seconds?: number },
+  { isHttps, seconds }: Site & { readonly seconds?: number },
 ): string {
   if (!/^[\w.-]*$/.test(value))
     throw new Error(`the value of the cookie ${name} has other characters than words, . and -`);

@@ -4,7 +4,7 @@ import { PHASES, SPLIT_RULES, type SplitRule } from "../../domain/serving/split-
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import { fileName } from "../format/file-name.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
-import { REPORT_KINDS } from "../question/question.ts";
+import { questionText, REPORT_KINDS } from "../question/question.ts";
 import { spanJson } from "../report/json.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
@@ -102,7 +102,9 @@ export function addServing(server: ApiServer, context: ApiContext, words: Words)
         if (format !== "json") {
           const text = format === "csv" ? servingCsv(report) : servingNdjson(report);
           const name = fileName(`serving-by-${question.by.join("-")}`, question.span, format);
-          return { bytes: Buffer.from(text), type: MEDIA_TYPES[format], name };
+          const subject = `sums of inference of ${questionText(question)} by ${question.by.join(",")}`;
+          const exported = { subject, rows: report.rows.length };
+          return { bytes: Buffer.from(text), type: MEDIA_TYPES[format], name, exported };
         }
         const { ledgerVersion } = asking;
         const position = cursor === undefined ? { ledgerVersion, at: 0 } : readCursor(cursor);

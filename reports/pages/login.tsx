@@ -5,7 +5,7 @@ import { z } from "zod";
 import { OPEN, type Viewer } from "../access/viewer.ts";
 import { SignInError } from "../sign-in/issuer.ts";
 import type { SignIn } from "../sign-in/people.ts";
-import { LOGOUT_COOKIE, loginCookie } from "../access/credentials.ts";
+import { logoutCookie, loginCookie } from "../access/credentials.ts";
 import { LONGEST_NEXT, ownPath } from "../access/own-path.ts";
 import { Problem } from "../server/problem.ts";
 import type { Access } from "../server/access.ts";
@@ -35,14 +35,13 @@ export async function addLogin(server: FastifyInstance, { access, page, signIn }
   const open = { schema: { hide: true } };
   server.get("/login", open, (request, reply) => send(request, reply, asked.parse(request.query).next));
   server.post("/login", open, async (request, reply) => {
-    refuseOtherSites(request);
     const { token, next } = form.parse(request.body);
-    const { host } = request.headers;
     let viewer: Viewer;
     try {
       viewer = await access.authenticate({
-        headers: { authorization: `Bearer ${token.trim()}`, host },
+        headers: { authorization: `Bearer ${token.trim()}` },
         ip: request.ip,
+        protocol: request.protocol,
         url: "/login",
       });
     } catch (error) {
@@ -55,21 +54,10 @@ export async function addLogin(server: FastifyInstance, { access, page, signIn }
     return reply.header("set-cookie", loginCookie(token.trim(), { isHttps })).redirect(next, 303);
   });
   server.post("/logout", open, async (request, reply) => {
-    refuseOtherSites(request);
-    const { headers } = request;
-    const ended = [...(signIn?.sessions.end() ?? []), LOGOUT_COOKIE];
+    const { headers, protocol } = request;
+    const ended = [...(signIn?.sessions.end() ?? []), logoutCookie({ isHttps: protocol === "https" })];
     return reply.header("set-cookie", ended).redirect((await issuerLogOut(signIn, headers.cookie)) ?? "/login", 303);
   });
-}
-
-/**
- * Fails with a {@link Problem} if the form is on a page of another site. Such a page could log a browser in with a token of its own, so that
- * a person reads the figures of another viewer, or log it out. Browsers send the header to servers with TLS or on this machine.
- */
-function refuseOtherSites({ headers }: FastifyRequest): void {
-  const site = headers["sec-fetch-site"];
-  if (site === "cross-site" || site === "same-site")
-    throw new Problem("not-allowed", "the form was on a page of another site: open this server's own page");
 }
 
 /** Returns the address that ends the session at the issuer too; undefined without one, or while the issuer is away. */

@@ -37,9 +37,9 @@ export const SUM_WRITERS = {
   table: (reports) => [reportsText(reports)],
   json: (reports) => [`${JSON.stringify({ reports: reports.map(reportJson) }, null, 2)}\n`],
   ndjson: (reports) => [reportsNdjson(reports)],
-  csv: (reports) => [reportsCsv(reports)],
+  csv: (reports) => [Buffer.from(reportsCsv(reports))],
   parquet: (reports, { store }) => reportsParquet(store, reports),
-  html: async (reports, making) => [await htmlOf(reports, making)],
+  html: async (reports, making) => [Buffer.from(await htmlOf(reports, making))],
   pdf: async (reports, making) => [await pdfOf(await htmlOf(reports, making), making.env)],
 } as const satisfies Readonly<Record<SumFormat, (reports: Reports, making: Making) => Parts | Promise<Parts>>>;
 

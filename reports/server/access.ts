@@ -11,13 +11,14 @@ import { createAccessTrail, recordAudit } from "../access/audit.ts";
 import { createThrottle } from "../access/throttle.ts";
 import { createTokenReader } from "../access/token-reader.ts";
 import { mayAdminister, seesAll, type Viewer } from "../access/viewer.ts";
-import type { People } from "../sign-in/people.ts";
+import type { People, PersonAsking } from "../sign-in/people.ts";
 import { Problem } from "./problem.ts";
 import type { Asker } from "./route-table.ts";
 
 /** The parts of a request that decide on its admission. */
-export type Admitted = Pick<FastifyRequest, "headers" | "ip" | "url"> & {
+export type Admitted = Pick<FastifyRequest, "headers" | "ip" | "url" | "protocol"> & {
   readonly socket?: { readonly remoteAddress?: string | undefined };
+  readonly raw?: { readonly headersDistinct: PersonAsking["headers"] };
 };
 
 /** The access control of a port. */
@@ -61,10 +62,14 @@ export function createAccess(of: {
 }): Access & {
   /** Returns true if a token was ever made, or if people can sign in. Fails with a `StoreError`. */
   readonly hasTokens: () => Promise<boolean>;
+  /** Returns true if the server serves everybody on this machine without credentials, or if the store cannot answer that. */
+  readonly isOpen: () => Promise<boolean>;
 } {
   const { listen, store, configured, metricsToken, people, clock, logger } = of;
   const tokens = createTokenReader(store, clock, configured);
-  const check = createAuthenticate({ listen, tokens, throttle: createThrottle(), clock, people });
+  const isOpen = async (): Promise<boolean> =>
+    people === undefined && isLoopback(listen) && !(await tokens.hasTokens());
+  const check = createAuthenticate({ isOpen, tokens, throttle: createThrottle(), clock, people });
   const trail =
     store &&
     createAccessTrail(
@@ -87,12 +92,19 @@ export function createAccess(of: {
     return hadTokens ?? true;
   }
 
-  async function authenticate({ headers, ip, url, socket }: Admitted, isLogged = true): Promise<Viewer> {
-    const { authorization, cookie, host } = headers;
-    const person = { headers, peer: socket?.remoteAddress };
-    const answer = await check({ authorization, cookie, host, remoteAddress: ip, person });
+  async function authenticate({ headers, ip, url, protocol, socket, raw }: Admitted, isLogged = true): Promise<Viewer> {
+    const { authorization, cookie } = headers;
+    const person = { headers: raw?.headersDistinct ?? {}, cookie, peer: socket?.remoteAddress };
+    const answer = await check({
+      authorization,
+      cookie,
+      isHttps: protocol === "https",
+      remoteAddress: ip,
+      person,
+    });
     if ("viewer" in answer) {
-      if (answer.by === "token") trail?.used(answer.viewer.name, ip);
+      if (answer.by === "token") trail?.used("token used", answer.viewer, ip);
+      if (answer.by === "proxy") trail?.used("signed in", answer.viewer, ip);
       return answer.viewer;
     }
     const { status, message, reason, tokenId, cause } = answer.refusal;
@@ -129,6 +141,14 @@ export function createAccess(of: {
 
   return {
     hasTokens: async () => people !== undefined || (await tokens.hasTokens()),
+    async isOpen() {
+      try {
+        return await isOpen();
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        return true;
+      }
+    },
     authenticate: (request) => authenticate(request),
     admit,
     isOperator: (request) =>

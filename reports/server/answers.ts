@@ -60,6 +60,8 @@ const FILE_SLOTS = { atOnce: 2, ofCaller: 1, waiting: 100 };
 /** For a usual portion, this is 100 KiB in a second. */
 const PORTION_MILLIS = 120_000;
 const LIVE_MILLIS = 5_000;
+/** The longest subject in the audit trail of a page, whose address the client chooses. */
+const LONGEST_SUBJECT = 500;
 /** The approximate size of a report's row as an object. */
 const ROW_BYTES = 3_000;
 
@@ -106,9 +108,10 @@ export function createAnswers(parts: {
         slots.run(caller, () => make({ viewer, caller, signal, store: storeFor(store, caller, signal) }), signal),
       (body) => body.bytes.length,
     );
-    if (exported !== undefined) {
-      const { subject, rows } = exported;
-      const details = { ...detailsOf(request), bytes: bytes.length, isComplete: true, rows };
+    const isExport = exported ?? laterPage(request);
+    if (isExport !== undefined) {
+      const { subject, ...rows } = isExport;
+      const details = { ...detailsOf(request), bytes: bytes.length, isComplete: true, ...rows };
       // In a slot too: an answer from memory costs nothing else, and a crowd of entries would delay the store for everybody.
       await slots.run(caller, () => record({ who: viewer.name, what: "export", subject, details }), gone);
     }
@@ -151,6 +154,14 @@ export function createAnswers(parts: {
 /** Returns the part of a viewer on which figures depend: the role and the teams. Pages have the name too. */
 function keyOf({ role, teams }: Viewer): string {
   return JSON.stringify([role, teams]);
+}
+
+/** Returns a page of rows after the first one as an export: a client that follows the pages takes all rows. */
+function laterPage({ url, query }: FastifyRequest): { readonly subject: string } | undefined {
+  if ((query as { readonly cursor?: unknown }).cursor === undefined) return undefined;
+  const { pathname, searchParams } = new URL(url, "http://server.invalid");
+  searchParams.delete("cursor");
+  return { subject: `page of ${pathname}?${searchParams.toString()}`.slice(0, LONGEST_SUBJECT) };
 }
 
 /** Returns an object as the body of an answer. */

@@ -14,7 +14,7 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** The limit of requests of one address. */
   readonly requestsPerMinute: number;
-  /** The sign-in of people, if there is one: a browser without a session goes to the issuer. */
+  /** The sign-in of people, if there is one: a browser without a session goes to the issuer, else to the login with a token. */
   readonly signIn: SignIn | undefined;
   /** Returns a problem as a page, for requests for pages. */
   readonly problemPage: (problem: Problem, request: FastifyRequest) => string;
@@ -44,6 +44,8 @@ export async function prepareServer(
         baseUri: ["'none'"],
       },
     },
+    // Forms of these pages have their origin, so that those of other sites can be refused.
+    referrerPolicy: { policy: "same-origin" },
     // The operator decides whether the server is reached by TLS.
     strictTransportSecurity: false,
   });
@@ -57,25 +59,26 @@ export async function prepareServer(
   });
   server.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
-    if (reply.raw.destroyed) logger.info({ url: request.url }, "the client of a request has left");
-    else if (problem.code === "failed") logger.error({ err: error, url: request.url }, "a request failed");
+    const url = loggedUrl(request);
+    if (reply.raw.destroyed) logger.info({ url }, "the client of a request has left");
+    else if (problem.code === "failed") logger.error({ err: error, url }, "a request failed");
     else if (problem.status === 400 || problem.status === 422)
-      logger.info({ reason: problem.message, url: request.url }, "a question was refused");
-    if (
-      problem.code === "not-authenticated" &&
-      signIn !== undefined &&
-      isForPerson(request) &&
-      request.method === "GET"
-    )
-      return reply
-        .header("cache-control", "no-store")
-        .redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303);
+      logger.info({ reason: problem.message, url }, "a question was refused");
+    if (problem.code === "not-authenticated" && isForPerson(request) && request.method === "GET") {
+      const way = signIn === undefined ? "/login" : "/sign-in";
+      return reply.header("cache-control", "no-store").redirect(`${way}?next=${encodeURIComponent(request.url)}`, 303);
+    }
     if (problem.status === 503) void reply.header("retry-after", "5");
     if (problem.status === 401) void reply.header("www-authenticate", 'Bearer realm="gpu-ledger"');
     void reply.code(problem.status).header("cache-control", "no-store");
     if (isForPerson(request)) return reply.type("text/html; charset=utf-8").send(problemPage(problem, request));
     return reply.type(PROBLEM_TYPE).send(JSON.stringify(problemDocument(problem, request.url)));
   });
+}
+
+/** Returns the address of a request for the log: without its query on the paths of a sign-in, because that has a `code` and a `state`. */
+function loggedUrl({ url }: FastifyRequest): string {
+  return url.startsWith("/sign-in") ? url.split("?")[0]! : url;
 }
 
 /** Returns true if a request is from a browser. Paths for programs are excluded, regardless of their `Accept` header. */

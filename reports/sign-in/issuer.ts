@@ -43,13 +43,15 @@ export interface Issuer {
   begin(): Promise<{ readonly url: URL; readonly begun: Begun }>;
   /** Checks the issuer's answer, with the address to which it sent the browser, and returns the person. */
   finish(answer: URL, begun: Begun): Promise<SignedIn>;
-  /** Returns the address that logs a person out at the issuer; undefined if the issuer has none. */
+  /** Returns the address that logs a person out at the issuer; undefined if the issuer has none, or one without TLS beside its own. */
   logOutUrl(idToken: string | undefined): Promise<URL | undefined>;
 }
 
 const ANSWER_SECONDS = 10;
 /** The permitted difference of the issuer's clock. */
 const CLOCK_SECONDS = 300;
+/** The oldest ID token: issuers make one for each sign-in. */
+const OLDEST_SECONDS = 86_400;
 const MOST_GROUPS = 5_000;
 const LONGEST_NAME = 200;
 /** The longest code of OAuth 2.0 and OpenID Connect has 26 characters. */
@@ -113,6 +115,7 @@ export function createIssuer(config: SignInConfig): Issuer {
         if (!(config.algorithms as readonly string[]).includes(alg))
           throw new SignInError("refused", `the ID token has the signature ${alg}, which is not allowed`);
         const claims = tokens.claims()!;
+        refuseOdd(claims);
         const groups = await groupsOf(client, claims, tokens.access_token);
         return { subject: claims.sub, name: nameOf(claims), groups, idToken };
       } catch (error) {
@@ -122,7 +125,9 @@ export function createIssuer(config: SignInConfig): Issuer {
 
     async logOutUrl(idToken) {
       const client = await connect();
-      if (client.serverMetadata().end_session_endpoint === undefined) return undefined;
+      const { end_session_endpoint: address = "" } = client.serverMetadata();
+      // The address of the browser's next request has the ID token.
+      if (!address.startsWith("https:") && !(permissions.length > 0 && address.startsWith("http:"))) return undefined;
       return oidc.buildEndSessionUrl(client, {
         post_logout_redirect_uri: `${config.publicUrl}/login`,
         ...(idToken === undefined ? {} : { id_token_hint: idToken }),
@@ -167,7 +172,19 @@ export function groupsIn(claims: object, claim: string): readonly string[] | und
         );
   if (typeof value === "string") return [value];
   if (!Array.isArray(value)) return undefined;
-  return value.filter((each): each is string => typeof each === "string").slice(0, MOST_GROUPS);
+  const groups = value.filter((each): each is string => typeof each === "string");
+  return [...new Set(groups)].slice(0, MOST_GROUPS);
+}
+
+/** Throws a {@link SignInError} for an ID token without a subject, or one that was made long ago or in the future. */
+function refuseOdd({ sub, iat }: oidc.IDToken): void {
+  const age = Date.now() / 1000 - iat;
+  if (sub.trim() === "") throw new SignInError("refused", "the ID token has an empty subject (sub)");
+  if (age < -CLOCK_SECONDS || age > OLDEST_SECONDS)
+    throw new SignInError(
+      "refused",
+      "the ID token was not made now (iat): compare the clocks of this machine and the issuer",
+    );
 }
 
 /** An e-mail address counts only if the issuer has verified it, because people can choose others. */

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from "node:net";
 import type { GroupRule } from "../../runtime/config/access.ts";
+import { createNetworks } from "../../runtime/http/networks.ts";
 import type { ProxySignInConfig, SignInConfig } from "../../runtime/config/sign-in.ts";
 import type { HeaderValue } from "../access/credentials.ts";
 import { createGroupAccess, type Person } from "../access/groups.ts";
@@ -9,18 +9,26 @@ import { createSessions, type Sessions } from "./sessions.ts";
 
 /** The parts of a request that identify a person. */
 export interface PersonAsking {
-  readonly headers: Readonly<Record<string, HeaderValue>>;
+  /** The values of each header, one for each time that it was sent. */
+  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly cookie: HeaderValue;
   /** The address of the connection itself, not the one that a proxy forwards. */
   readonly peer: string | undefined;
 }
 
+/** A person as a viewer, and who has signed the person in. */
+export interface PersonViewer {
+  readonly viewer: Viewer;
+  readonly by: "sign-in" | "proxy";
+}
+
 /** The reason why a person is not admitted. */
-export type PersonRefusal = "session ended" | "no role";
+export type PersonRefusal = "session ended" | "no role" | "two headers";
 
 /** The sign-in of people: their sessions after OpenID Connect, and the people that a proxy has signed in. */
 export interface People {
   /** Returns the viewer of a request or the reason of a refusal; undefined if the request names no person. */
-  viewerOf(asking: PersonAsking): Promise<Viewer | PersonRefusal | undefined>;
+  viewerOf(asking: PersonAsking): Promise<PersonViewer | PersonRefusal | undefined>;
   /** The sign-in with OpenID Connect, if it is configured. */
   readonly signIn: SignIn | undefined;
 }
@@ -64,31 +72,29 @@ export function createPeople(
   return {
     signIn,
     async viewerOf(asking) {
-      const person = ofProxy(asking) ?? (await signIn?.sessions.personOf(asking.headers["cookie"]));
+      const proxied = ofProxy(asking);
+      if (proxied === "two headers") return proxied;
+      const person = proxied ?? (await signIn?.sessions.personOf(asking.cookie));
       if (person === undefined) return undefined;
-      return person === "ended" ? "session ended" : (groups.viewerOf(person, now()) ?? "no role");
+      if (person === "ended") return "session ended";
+      const viewer = groups.viewerOf(person, now());
+      return viewer === undefined ? "no role" : { viewer, by: proxied === undefined ? "sign-in" : "proxy" };
     },
   };
 }
 
-/** Returns a function from a request to the person that a trusted proxy names; undefined for requests from other addresses. */
+/**
+ * Returns a function from a request to the person that a trusted proxy names; undefined for requests from other addresses. A proxy that adds
+ * its header to that of a client, instead of replacing it, sends two: one may be the client's own.
+ */
 function proxyPeople({ from, userHeader, groupsHeader }: ProxySignInConfig) {
-  const trusted = new BlockList();
-  for (const each of from) {
-    const [address = "", bits] = each.split("/");
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    if (bits === undefined) trusted.addAddress(address, family);
-    else trusted.addSubnet(address, Number(bits), family);
-  }
-  const isTrusted = (peer: string): boolean => {
-    const address = peer.replace(/^::ffff:(?=\d+\.)/i, "");
-    return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-  };
-  return ({ headers, peer }: PersonAsking): Person | undefined => {
-    const name = headers[userHeader.toLowerCase()];
-    if (typeof name !== "string" || name === "" || peer === undefined || !isTrusted(peer)) return undefined;
-    const given = headers[groupsHeader.toLowerCase()] ?? "";
-    const groups = [given].flat().flatMap((text) => text.split(",").map((group) => group.trim()));
-    return { name, subject: name, groups: groups.filter((group) => group !== "") };
+  const isTrusted = createNetworks(from);
+  return ({ headers, peer }: PersonAsking): Person | "two headers" | undefined => {
+    const [names = [], given = []] = [userHeader, groupsHeader].map((header) => headers[header.toLowerCase()]);
+    const [name = ""] = names;
+    if (name === "" || peer === undefined || !isTrusted(peer)) return undefined;
+    if (names.length > 1 || given.length > 1) return "two headers";
+    const groups = (given[0] ?? "").split(",").map((group) => group.trim());
+    return { name, subject: name, groups: [...new Set(groups)].filter((group) => group !== "") };
   };
 }

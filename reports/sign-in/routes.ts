@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { LOGOUT_COOKIE } from "../access/credentials.ts";
+import { logoutCookie } from "../access/credentials.ts";
 import { strangersTrail, type RecordAudit } from "../access/audit.ts";
 import { LONGEST_NEXT, ownPath } from "../access/own-path.ts";
 import { Problem } from "../server/problem.ts";
@@ -55,7 +55,8 @@ export function addSignIn(
         throw new Problem("not-allowed", `none of the groups of ${name} has access to this server`);
       }
       await record({ who: name, what: "signed in", subject: signIn.issuerOrigin, details });
-      const cookies = [...(await sessions.start(person, begun)), LOGOUT_COOKIE];
+      const isHttps = request.protocol === "https";
+      const cookies = [...(await sessions.start(person, begun)), logoutCookie({ isHttps })];
       return await reply.header("set-cookie", cookies).redirect(begun.next, 303);
     } catch (error) {
       if (error instanceof SignInError)

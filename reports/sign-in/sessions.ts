@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { SignInConfig } from "../../runtime/config/sign-in.ts";
-import { cookiesOf, cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
+import { cookieName, cookiesOf, cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
 import type { Person } from "../access/groups.ts";
 import { SignInError, type Begun, type SignedIn } from "./issuer.ts";
 import { createSealed } from "./sealed.ts";
@@ -48,8 +48,7 @@ export function createSessions(config: SignInConfig, isKnown: (group: string) =>
   const { issuer, clientId, publicUrl, session, sessionKey } = config;
   const sealed = createSealed(`${issuer} ${clientId}`, sessionKey);
   const isHttps = publicUrl.startsWith("https:");
-  // Browsers accept the prefix only from this host itself, with TLS.
-  const name = (what: string): string => `${isHttps ? "__Host-" : ""}gpu_ledger_${what}`;
+  const name = (what: string): string => cookieName(what, { isHttps });
   const sessionCookie = name("session");
   const idCookie = name("id");
   // Several tabs can sign in at the same time.

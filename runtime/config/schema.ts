@@ -173,6 +173,11 @@ export function createConfigSchema(sources: ConfigSources) {
             .describe(
               "Trusted proxies. Only from them the server accepts X-Forwarded-For and X-Forwarded-Proto as the client of a request.",
             ),
+          connectionsPerAddress: whole(1, 100_000)
+            .default(600)
+            .describe(
+              "The connections of an address to a port, remote write included. Above it, a new one ends the one that has waited the longest. Proxies in trustProxy have no limit.",
+            ),
           demo: flag.default(false).describe("Marks every page of `serve` as a demo fleet. `up` sets this itself."),
           access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
           signIn: signIn(sources).optional().describe("Sign-in with OpenID Connect. Default: none."),

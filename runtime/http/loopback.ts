@@ -12,11 +12,3 @@ export function isLoopback(address: string): boolean {
   const version = isIP(host);
   return version !== 0 && LOOPBACK.check(host, version === 6 ? "ipv6" : "ipv4");
 }
-
-/**
- * Returns true if a request with this `Host` header came to an address of this machine alone under another name. A page of another site can
- * let a browser send such requests, if the name of the site resolves to 127.0.0.1 ("DNS rebinding").
- */
-export function isForeignHost(listen: string, host: string | readonly string[] | undefined): boolean {
-  return isLoopback(listen) && host !== undefined && !(typeof host === "string" && isLoopback(host));
-}

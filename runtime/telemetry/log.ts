@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import { readable } from "../readable.ts";
 
 /**
  * Creates a logger of JSON lines with ISO times. They go to standard error, so that a command's own output stays clean, or to another file
@@ -15,7 +16,9 @@ export function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: serializeError },
   };
-  return pino(options, pino.destination({ dest: fileDescriptor, sync: true }));
+  const file = pino.destination({ dest: fileDescriptor, sync: true });
+  // Names and pages are from strangers, and people read logs on terminals.
+  return pino(options, { write: (line) => void file.write(readable(line)) });
 }
 
 /**

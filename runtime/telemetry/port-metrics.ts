@@ -14,4 +14,11 @@ export const PORT_METRICS = {
     help: "The end of the validity of the certificate that the port serves, in seconds since the epoch. 0 without TLS.",
     labels: [],
   },
+  connectionsEnded: {
+    name: "gpu_ledger_port_connections_ended_total",
+    type: "counter",
+    help: "Connections that were ended or refused because of a limit: that of their address (`server.connectionsPerAddress`), or that of the port, 2,000.",
+    labels: ["limit"],
+    known: ["address", "port"],
+  },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;

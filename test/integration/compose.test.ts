@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ADMIN_TOKEN, ADMIN_TOKEN_HASH, makeSecrets, SECRETS } from "../../cli/generate/secrets.ts";
 import { createPortAccess } from "../../services/port-access.ts";
-import { startStatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer } from "../../runtime/http/status-server.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { mountedFrom, readComposeFile } from "../support/compose.ts";
 import { temporaryFolder } from "../support/folder.ts";
@@ -105,7 +105,7 @@ describe("the health check of the program's services", () => {
       notReady: () => reasons,
       guard: createPortAccess("collector", server, { logger: silent }),
     };
-    const running = await startStatusServer(server.listen, views, silent);
+    const running = await startStatusServer(server, views, silent);
     expect(await exitCodeAt(running.url)).toBe(0);
     reasons.push("Kafka is away");
     expect(await exitCodeAt(running.url)).toBe(1);

@@ -13,7 +13,7 @@ import type { Bus } from "../../runtime/bus/bus.ts";
 import { openBus } from "../../runtime/bus/open.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import { createPortAccess } from "../../services/port-access.ts";
-import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer, type StatusServer } from "../../runtime/http/status-server.ts";
 import { ADAPTER_VALUES, SCALED_OBJECT } from "../support/autoscaling-shapes.ts";
 import { startTestStore, type TestStore } from "../support/embedded-store.ts";
 import { inventoryFact, workloadFact } from "../support/facts.ts";
@@ -53,7 +53,7 @@ owners: { team: [{ podLabel: team }] }`,
       notReady: () => [],
       guard: createPortAccess("processor", { listen: "127.0.0.1:0", access: { tokens: [] } }, { logger: silent }),
     };
-    server = await startStatusServer("127.0.0.1:0", views, silent, (routes) =>
+    server = await startStatusServer({ listen: "127.0.0.1:0" }, views, silent, (routes) =>
       addGpuMetrics(routes, role.writeGpuPage, silent),
     );
     bus = await openBus(config, silent);

@@ -9,7 +9,7 @@ import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { ServerTls } from "../../runtime/config/server-tls.ts";
-import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer, type StatusServer } from "../../runtime/http/status-server.ts";
 import { openTls } from "../../runtime/tls/port-tls.ts";
 import { createAuthority, type Authority, type Pair } from "../support/certificates.ts";
 import { requirePart } from "../support/parts.ts";
@@ -66,7 +66,7 @@ describe.skipIf(!requirePart("openssl"))("a port with TLS", () => {
     let text = "";
     const lines = new Writable({ write: (chunk, _, done) => ((text += String(chunk)), done()) });
     const server = await startStatusServer(
-      "127.0.0.1:0",
+      { listen: "127.0.0.1:0" },
       {
         status: () => Promise.resolve({}),
         metrics: () => registry.metrics(),

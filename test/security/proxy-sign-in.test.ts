@@ -1,9 +1,10 @@
+import { get } from "node:http";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToken } from "../../reports/access/tokens.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer, type StatusServer } from "../../runtime/http/status-server.ts";
 import { openReports } from "../../services/reports.ts";
 import { createTestDatabase } from "../support/database.ts";
 
@@ -26,15 +27,13 @@ server:
 `;
     const config = parseConfig(text, { source: "the test", folder: ".", env: {} });
     const reports = await openReports(config, { store, version: "0", isDemo: false, logger });
-    const { trustProxy } = config.server;
     const views = {
       status: () => Promise.resolve({}),
       metrics: () => Promise.resolve(""),
       notReady: () => [],
       guard: reports.guard,
-      trustProxy,
     };
-    const server = await startStatusServer(config.server.listen, views, logger, reports.addRoutes);
+    const server = await startStatusServer(config.server, views, logger, reports.addRoutes);
     servers.push(server);
     return server.url;
   }
@@ -69,6 +68,25 @@ server:
       { "x-real-ip": "10.0.0.7" },
     ])
       expect((await ask(url, "charges?span=7d", { ...VISION, ...more })).status).toBe(401);
+  });
+
+  it("are refused if the proxy adds its headers to those of a client", async () => {
+    const url = await start(["127.0.0.0/8"]);
+    for (const twice of ["x-forwarded-groups", "x-forwarded-email"]) {
+      const status = await new Promise((resolve, reject) => {
+        const headers = { ...VISION, [twice]: ["admins", Object.entries(VISION).find(([name]) => name === twice)![1]] };
+        get(`${url}/api/v1/prices`, { headers }, ({ statusCode }) => resolve(statusCode)).once("error", reject);
+      });
+      expect([twice, status]).toEqual([twice, 403]);
+    }
+  });
+
+  it("are in the audit trail, once a day", async () => {
+    const url = await start(["127.0.0.0/8"]);
+    for (let count = 0; count < 3; count++)
+      await ask(url, "charges?span=7d", { ...VISION, "x-forwarded-email": "zoe" });
+    const entries = () => store.query("SELECT who, what, subject FROM audit WHERE who = 'zoe'");
+    await expect.poll(entries).toEqual([{ who: "zoe", what: "signed in", subject: "zoe" }]);
   });
 
   it("are beside tokens: a token counts, and the bearer of the proxy itself does not disturb", async () => {

@@ -110,7 +110,7 @@ describe("the access control of the reports' server", () => {
       expect(answer.headers).toMatchObject({
         "content-security-policy": expect.stringContaining("frame-ancestors") as string,
         "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
+        "referrer-policy": "same-origin",
       });
     }
     expect((await get("/prices", tokens["vision's"])).statusCode).toBe(403);
@@ -147,13 +147,16 @@ describe("the access control of the reports' server", () => {
   });
 
   it("leads a browser without a token to the login, which returns to the page", async () => {
-    const answer = await get("/fleet?span=2026-10&by=node", undefined, { accept: "text/html" });
-    expect(answer.statusCode).toBe(401);
-    const [, login] = /href="(\/login[^"]*)"/.exec(answer.body) ?? [];
-    expect(login).toBe("/login?next=%2Ffleet%3Fspan%3D2026-10%26by%3Dnode");
-    expect((await get(login!)).body).toContain(
-      '<input type="hidden" name="next" value="/fleet?span=2026-10&amp;by=node"/>',
-    );
+    const asked = "/fleet?span=2026-10&by=node";
+    const login = "/login?next=%2Ffleet%3Fspan%3D2026-10%26by%3Dnode";
+    const unknown = `gpu_ledger_token=gpul_${"A".repeat(43)}`;
+    for (const cookie of [{}, { cookie: unknown }, { cookie: "gpu_ledger_token=nonsense" }]) {
+      const { statusCode, headers } = await get(asked, undefined, { accept: "text/html", ...cookie });
+      expect([statusCode, headers["location"]]).toEqual([303, login]);
+    }
+    const page = await get(login, undefined, { accept: "text/html", cookie: unknown });
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain('<input type="hidden" name="next" value="/fleet?span=2026-10&amp;by=node"/>');
   });
 
   it("refuses a token after it is revoked", async () => {

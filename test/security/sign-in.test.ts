@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createToken } from "../../reports/access/tokens.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startStatusServer, type StatusServer } from "../../runtime/telemetry/server.ts";
+import { startStatusServer, type StatusServer } from "../../runtime/http/status-server.ts";
 import { openReports } from "../../services/reports.ts";
 import { createBrowserJar, type BrowserJar } from "../support/browser-jar.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -62,7 +62,7 @@ server:
       notReady: () => [],
       guard: reports.guard,
     };
-    server = await startStatusServer(config.server.listen, views, logger, reports.addRoutes);
+    server = await startStatusServer(config.server, views, logger, reports.addRoutes);
   });
   afterAll(async () => {
     await server.stop();
@@ -273,8 +273,21 @@ server:
     expect(subject).toMatch(/^[\x20-\x7e]{10,200}$/);
   });
 
-  it.each(["cross-site", "same-site"])("lets no %s page log a browser in or out", async (site) => {
-    const headers = { "sec-fetch-site": site, "content-type": "application/x-www-form-urlencoded" };
+  it("lets a person in whose browser has a token of another site", async () => {
+    browser.cookies(url).set("gpu_ledger_token", `gpul_${"A".repeat(43)}`);
+    const { url: reached, response } = await browser.open(`${url}/team?team=vision&span=7d`);
+    expect([response.status, pathOf(reached)]).toEqual([200, "/team?team=vision&span=7d"]);
+    browser.cookies(url).set("gpu_ledger_token", `gpul_${"B".repeat(43)}`);
+    expect(await (await browser.open(`${url}/team?team=vision`)).response.text()).toContain("Log out ann@example.com");
+  });
+
+  it.each([
+    ["cross-site", { "sec-fetch-site": "cross-site" }],
+    ["same-site", { "sec-fetch-site": "same-site" }],
+    ["foreign", { origin: "https://evil.example" }],
+    ["hidden", { origin: "null" }],
+  ])("lets no %s page log a browser in or out", async (_, site) => {
+    const headers = { ...site, "content-type": "application/x-www-form-urlencoded" };
     for (const path of ["login", "logout"]) {
       const answer = await fetch(`${url}/${path}`, {
         method: "POST",

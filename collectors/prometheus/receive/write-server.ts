@@ -1,9 +1,9 @@
-import type { AddressInfo } from "node:net";
-import Fastify, { type FastifyInstance, type FastifyRequest, type RawServerDefault } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { equalSecrets } from "../../../runtime/equal-secrets.ts";
-import { ListenError } from "../../../runtime/telemetry/listen-error.ts";
-import { createTlsServers, type PortTls } from "../../../runtime/tls/port-tls.ts";
+import type { ConnectionLimit } from "../../../runtime/http/connections.ts";
+import { createHttpPort, type PortConfig } from "../../../runtime/http/port.ts";
+import type { PortTls } from "../../../runtime/tls/port-tls.ts";
 import type { Receiver } from "./receiver.ts";
 import { RefusedWrite, type RefusedStatus } from "./refused-write.ts";
 import type { WriteVersion } from "./write-ahead-log.ts";
@@ -26,9 +26,7 @@ export interface WriteServer {
 /** The path of Prometheus' own receiver. */
 const WRITE_PATH = "/api/v1/write";
 const REQUEST_MILLIS = 30_000;
-const CHECK_MILLIS = 5_000;
 const KEEP_ALIVE_MILLIS = 120_000;
-const MOST_CONNECTIONS = 1_000;
 const MOST_AT_ONCE = 64;
 const SENDER_MILLIS = 300_000;
 const MOST_SENDERS = 1_000;
@@ -43,32 +41,30 @@ const PROTOS: Readonly<Record<string, WriteVersion>> = {
  * listened on.
  */
 export async function startWriteServer(options: {
-  readonly listen: string;
+  readonly config: PortConfig;
   readonly credentials: WriteCredentials;
   readonly bodyLimitBytes: number;
   readonly tls: PortTls | undefined;
   readonly receiver: Pick<Receiver, "receive">;
   readonly onRequest: (status: number) => void;
+  readonly onConnectionEnded: (by: ConnectionLimit) => void;
   readonly nowMillis: () => number;
   readonly logger: Logger;
 }): Promise<WriteServer> {
-  const { listen, credentials, bodyLimitBytes, receiver, onRequest, nowMillis, logger } = options;
-  const tlsServers = options.tls === undefined ? undefined : createTlsServers(options.tls, logger);
-  const times = { requestTimeout: REQUEST_MILLIS, keepAliveTimeout: KEEP_ALIVE_MILLIS };
-  const http = { headersTimeout: REQUEST_MILLIS, connectionsCheckingInterval: CHECK_MILLIS };
-  const server: FastifyInstance = Fastify<RawServerDefault>({
-    logger: false,
-    forceCloseConnections: true,
-    bodyLimit: bodyLimitBytes,
-    ...times,
-    http,
-    ...(tlsServers === undefined
-      ? {}
-      : {
-          serverFactory: (handle) => tlsServers.create({ ...times, ...http, handshakeTimeout: REQUEST_MILLIS }, handle),
-        }),
+  const { config, credentials, bodyLimitBytes, tls, receiver, onRequest, onConnectionEnded, nowMillis, logger } =
+    options;
+  const port = createHttpPort({
+    config,
+    key: "collector.remoteWrite.listen",
+    tls,
+    requestMillis: REQUEST_MILLIS,
+    keepAliveMillis: KEEP_ALIVE_MILLIS,
+    bodyLimitBytes,
+    isOpen: () => credentials.basic === undefined && credentials.bearerToken === undefined,
+    onConnectionEnded,
+    logger,
   });
-  server.server.maxConnections = MOST_CONNECTIONS;
+  const { server } = port;
   const senders = new Map<string, number>();
   let atOnce = 0;
   let refusedMillis = 0;
@@ -122,29 +118,13 @@ export async function startWriteServer(options: {
     if (senders.has(key) || senders.size < MOST_SENDERS) senders.set(key, nowMillis());
   }
 
-  async function stop(): Promise<void> {
-    await tlsServers?.stop();
-    await server.close();
-  }
-
-  const colon = listen.lastIndexOf(":");
-  const host = listen.slice(0, colon).replace(/^\[|\]$/g, "");
-  try {
-    await server.listen({ host, port: Number(listen.slice(colon + 1)) });
-  } catch (error) {
-    await stop();
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ListenError(`cannot listen on ${listen} (collector.remoteWrite.listen): ${why}`, { cause: error });
-  }
-  const { port } = server.server.address() as AddressInfo;
-  const shown = host.includes(":") ? `[${host}]` : host;
   return {
-    url: `${tlsServers === undefined ? "http" : "https"}://${shown}:${port}`,
+    url: await port.open(),
     senders() {
       for (const [key, seenMillis] of senders) if (nowMillis() - seenMillis > SENDER_MILLIS) senders.delete(key);
       return senders.size;
     },
-    stop,
+    stop: port.close,
   };
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { isForeignHost } from "../../../runtime/http/loopback.ts";
+import { foreignRequest } from "../../../runtime/http/sites.ts";
 
 /** A port that can close and open again. */
 export interface Listener {
@@ -11,7 +11,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Creates a closed listener on an address. It passes requests on, except those of other sites ({@link isForeignHost}). */
+/** Creates a closed listener on an address. It passes requests on, except those of other sites ({@link foreignRequest}). */
 export function createListener(
   address: string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -26,7 +26,8 @@ export function createListener(
     async open() {
       if (server !== undefined) return;
       const opening = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, (request, response) => {
-        if (isForeignHost(address, request.headers.host)) response.writeHead(403).end();
+        const isForeign = foreignRequest(request, { listen: address, isOpen: true }) !== undefined;
+        if (isForeign) response.writeHead(403).end();
         else handle(request, response);
       });
       opening.on("connection", (socket) => {

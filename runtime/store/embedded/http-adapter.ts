@@ -9,7 +9,7 @@ import { constants, createGzip } from "node:zlib";
 
 import type { Logger } from "pino";
 
-import { isForeignHost } from "../../http/loopback.ts";
+import { foreignRequest } from "../../http/sites.ts";
 import { authenticate, type StoreUser } from "./credentials.ts";
 import { AdapterError, adapterErrorOf, httpStatusOf, renderAdapterError } from "./adapter-error.ts";
 import { readClaimedUser, readStatementRequest } from "./http-request.ts";
@@ -76,7 +76,7 @@ async function answer(message: IncomingMessage, response: ServerResponse, parts:
   response.setHeader("X-ClickHouse-Server-Display-Name", "gpu-ledger-embedded");
   response.setHeader("X-ClickHouse-Timezone", "UTC");
   try {
-    if (isForeignHost(loopback, message.headers.host))
+    if (foreignRequest(message, { listen: loopback, isOpen: true }) !== undefined)
       throw new AdapterError(516, "This store serves only this machine");
     const url = requestUrl(message.url ?? "/");
     response.setHeader("X-ClickHouse-Query-Id", queryIdOf(url));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readable, renderTable } from "../../../cli/table.ts";
+import { renderTable } from "../../../cli/table.ts";
+import { readable } from "../../../runtime/readable.ts";
 
 describe("a text table", () => {
   it("has columns as wide as their widest cell, texts to the left and numbers to the right", () => {
@@ -48,10 +49,19 @@ describe("a text table", () => {
 
   it("shows characters that control a terminal as their codes", () => {
     const text = renderTable(["who"], [["\u001b]0;title\u0007ann\r\u202egnp\u009b2J"]]);
-    expect(text.split("\n")[1]).toBe("\\u{1b}]0;title\\u{7}ann\\u{d}\\u{202e}gnp\\u{9b}2J");
+    expect(text.split("\n")[1]).toBe("\\u001b]0;title\\u0007ann\\u000d\\u202egnp\\u009b2J");
+  });
+});
+
+describe("a text for a terminal", () => {
+  it("has no control characters but line breaks and tabs", () => {
+    expect(readable("a\tb\n\u001b[2J\u009b2J\r\u202ec\u{e0041}")).toBe(
+      "a\tb\n\\u001b[2J\\u009b2J\\u000d\\u202ec\\udb40\\udc41",
+    );
   });
 
-  it("is not the only text without control characters: line breaks and tabs of other texts stay", () => {
-    expect(readable("a\tb\n\u001b[2J\u009b2J\r\u202ec")).toBe("a\tb\n\\u{1b}[2J\\u{9b}2J\\u{d}\\u{202e}c");
+  it("is the same JSON as before", () => {
+    const value = { name: "\u009b2J\u202e \u{e0041}\u200d\u001b" };
+    expect(JSON.parse(readable(JSON.stringify(value, null, 2)))).toEqual(value);
   });
 });

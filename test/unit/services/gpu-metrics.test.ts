@@ -5,7 +5,7 @@ import pino from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { addGpuMetrics, addRemoteGpuMetrics, type WriteGpuPage } from "../../../services/gpu-metrics.ts";
 import { createPortAccess } from "../../../services/port-access.ts";
-import { startStatusServer, type StatusServer } from "../../../runtime/telemetry/server.ts";
+import { startStatusServer, type StatusServer } from "../../../runtime/http/status-server.ts";
 
 const silent = pino({ level: "silent" });
 const VIEWS = { status: () => Promise.resolve({}), metrics: () => Promise.resolve(""), notReady: () => [] };
@@ -20,7 +20,7 @@ type Routes = NonNullable<Parameters<typeof startStatusServer>[3]>;
 async function serve(addRoutes: Routes, metricsToken?: string): Promise<string> {
   const listen = "127.0.0.1:0";
   const guard = createPortAccess("processor", { listen, metricsToken, access: { tokens: [] } }, { logger: silent });
-  const server = await startStatusServer(listen, { ...VIEWS, guard }, silent, addRoutes);
+  const server = await startStatusServer({ listen }, { ...VIEWS, guard }, silent, addRoutes);
   servers.push(server);
   return `${server.url}/metrics/gpu`;
 }

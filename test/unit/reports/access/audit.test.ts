@@ -20,14 +20,16 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 it("records the use of a token once a day, and again after a failed entry", async () => {
   const { trail, entries, state } = createTrail();
+  const use = (name: string, address: string): void =>
+    trail.used("token used", { name, role: "finance", teams: "all" }, address);
   state.isAway = true;
-  trail.used("grafana", "10.0.0.1");
+  use("grafana", "10.0.0.1");
   await settled();
   state.isAway = false;
-  for (const name of ["grafana", "grafana", "books", "grafana"]) trail.used(name, "10.0.0.1");
+  for (const name of ["grafana", "grafana", "books", "grafana"]) use(name, "10.0.0.1");
   await settled();
   state.millis += DAY_MILLIS;
-  trail.used("grafana", "10.0.0.2");
+  use("grafana", "10.0.0.2");
   await settled();
   expect(entries.map(({ who, what, details }) => [who, what, details["address"]])).toEqual([
     ["grafana", "token used", "10.0.0.1"],

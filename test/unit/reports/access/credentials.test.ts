@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { cookieOf, LOGOUT_COOKIE, loginCookie, setCookie } from "../../../../reports/access/credentials.ts";
+import { cookieOf, loginCookie, logoutCookie, setCookie } from "../../../../reports/access/credentials.ts";
 
 it("sets cookies that scripts and other sites cannot use", () => {
   expect(loginCookie("gpul_a-b_c", { isHttps: true })).toBe(
-    "gpu_ledger_token=gpul_a-b_c; Path=/; HttpOnly; SameSite=Lax; Secure",
+    "__Host-gpu_ledger_token=gpul_a-b_c; Path=/; HttpOnly; SameSite=Lax; Secure",
   );
-  expect(LOGOUT_COOKIE).toBe("gpu_ledger_token=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+  expect(logoutCookie({ isHttps: false })).toBe("gpu_ledger_token=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
 });
 
 it.each(["a; Domain=example.com", "a, b=c", "a\r\nset-cookie: b=c", 'a"b', "a b", "é"])(

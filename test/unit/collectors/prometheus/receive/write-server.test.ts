@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
 import { RefusedWrite } from "../../../../../collectors/prometheus/receive/refused-write.ts";
 import { startWriteServer, type WriteServer } from "../../../../../collectors/prometheus/receive/write-server.ts";
-import { ListenError } from "../../../../../runtime/telemetry/listen-error.ts";
+import { ListenError } from "../../../../../runtime/http/listen-error.ts";
 
 const servers: WriteServer[] = [];
 afterEach(async () => {
@@ -18,7 +18,7 @@ async function started(
   const received: [string, number][] = [];
   const codes: number[] = [];
   const server = await startWriteServer({
-    listen: "127.0.0.1:0",
+    config: { listen: "127.0.0.1:0" },
     credentials: {},
     bodyLimitBytes: 100,
     tls: undefined,
@@ -29,6 +29,7 @@ async function started(
       },
     },
     onRequest: (status) => void codes.push(status),
+    onConnectionEnded: () => undefined,
     nowMillis: Date.now,
     logger: pino({ level: "silent" }),
     ...given,
@@ -115,6 +116,6 @@ describe("the port for remote write", () => {
 
   test("fails if another program listens on the address", async () => {
     const { server } = await started();
-    await expect(started({ listen: new URL(server.url).host })).rejects.toBeInstanceOf(ListenError);
+    await expect(started({ config: { listen: new URL(server.url).host } })).rejects.toBeInstanceOf(ListenError);
   });
 });

@@ -1,17 +1,14 @@
-import type { AddressInfo } from "node:net";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RawServerDefault } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { createTlsServers, type PortTls } from "../tls/port-tls.ts";
-import { ListenError } from "./listen-error.ts";
+import { Registry } from "prom-client";
+import { createPortMetrics } from "../telemetry/metrics.ts";
+import type { PortTls } from "../tls/port-tls.ts";
+import { createHttpPort, type PortConfig } from "./port.ts";
 
 /** The time limit of a request's headers and body. An answer has no limit. */
 const REQUEST_MILLIS = 10_000;
-/** How often the time limits of connections are checked. */
-const CHECK_MILLIS = 5_000;
 /** Longer than the scrape interval of a Prometheus, so that its connection stays. */
 const KEEP_ALIVE_MILLIS = 75_000;
-/** Further connections are closed at once. */
-const MOST_CONNECTIONS = 1_000;
 /** The only body is the form of the login. */
 const MOST_BODY_BYTES = 16_384;
 const TEXT = "text/plain; charset=utf-8";
@@ -27,10 +24,10 @@ export interface ServerViews {
   /** Returns the demo fleet's exporters, if there is a demo fleet. */
   readonly demoTargets?: () => readonly { readonly url: string; readonly node: string }[];
   readonly guard: RouteGuard;
-  /** Addresses and networks of trusted proxies, whose forwarded addresses are used; none if absent. */
-  readonly trustProxy?: readonly string[];
   /** TLS on the port; plain HTTP if absent. */
   readonly tls?: PortTls | undefined;
+  /** The registry of the port's metrics. */
+  readonly registry?: Registry;
 }
 
 /** The access control of the server's routes. */
@@ -39,6 +36,10 @@ export interface RouteGuard {
   readonly guardRoutes: (server: FastifyInstance) => void;
   /** Returns true if a request may see the reasons why the program is not ready. */
   readonly isOperator: (request: FastifyRequest) => Promise<boolean>;
+  /** Returns true, the default, if the server serves everybody on this machine without credentials. */
+  readonly isOpen?: () => Promise<boolean>;
+  /** The names of the server in browsers, if it is behind a proxy. */
+  readonly names?: readonly string[];
 }
 
 /** A listening server. */
@@ -53,33 +54,25 @@ export interface StatusServer {
  * `addRoutes`. Fails with a {@link ListenError} if the server cannot listen on the address.
  */
 export async function startStatusServer(
-  listen: string,
+  config: PortConfig,
   views: ServerViews,
   logger: Logger,
   addRoutes?: (server: FastifyInstance) => void,
 ): Promise<StatusServer> {
-  const tlsServers = views.tls === undefined ? undefined : createTlsServers(views.tls, logger);
-  const times = { requestTimeout: REQUEST_MILLIS, keepAliveTimeout: KEEP_ALIVE_MILLIS };
-  const http = { headersTimeout: REQUEST_MILLIS, connectionsCheckingInterval: CHECK_MILLIS };
-  const server: FastifyInstance = Fastify<RawServerDefault>({
-    logger: false,
-    forceCloseConnections: true,
-    trustProxy: [...(views.trustProxy ?? [])],
-    ...times,
-    bodyLimit: MOST_BODY_BYTES,
-    http,
-    ...(tlsServers === undefined
-      ? {}
-      : {
-          serverFactory: (handle) => tlsServers.create({ ...times, ...http, handshakeTimeout: REQUEST_MILLIS }, handle),
-        }),
+  const metrics = createPortMetrics(views.registry ?? new Registry());
+  const port = createHttpPort({
+    config,
+    key: "server.listen",
+    tls: views.tls,
+    requestMillis: REQUEST_MILLIS,
+    keepAliveMillis: KEEP_ALIVE_MILLIS,
+    bodyLimitBytes: MOST_BODY_BYTES,
+    isOpen: views.guard.isOpen ?? (() => true),
+    names: views.guard.names ?? [],
+    onConnectionEnded: (limit) => metrics.connectionsEnded.inc({ limit }),
+    logger,
   });
-  async function stop(): Promise<void> {
-    await tlsServers?.stop();
-    // The background work of its routes ends with it.
-    await server.close();
-  }
-  server.server.maxConnections = MOST_CONNECTIONS;
+  const { server } = port;
   server.addHook("onRequest", endWithConnection);
   server.addHook("onSend", forbidStoring);
   views.guard.guardRoutes(server);
@@ -112,17 +105,7 @@ export async function startStatusServer(
     logger.error({ err: error, url: request.url }, "a request failed");
     return reply.code(500).type(TEXT).send("internal error; see the log\n");
   });
-  const { host, port } = splitAddress(listen);
-  try {
-    await server.listen({ host, port });
-  } catch (error) {
-    await stop();
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ListenError(`cannot listen on ${listen} (server.listen): ${why}`, { cause: error });
-  }
-  const { port: taken } = server.server.address() as AddressInfo;
-  const shown = host.includes(":") ? `[${host}]` : host;
-  return { url: `${tlsServers === undefined ? "http" : "https"}://${shown}:${taken}`, stop };
+  return { url: await port.open(), stop: port.close };
 }
 
 /**
@@ -143,9 +126,4 @@ async function endWithConnection({ raw: { socket } }: FastifyRequest, { raw }: F
 /** Forbids the storing of an answer without a rule of its own, because it can have figures or cookies. */
 async function forbidStoring(_: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!reply.hasHeader("cache-control")) void reply.header("cache-control", "no-store");
-}
-
-function splitAddress(listen: string): { host: string; port: number } {
-  const colon = listen.lastIndexOf(":");
-  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(listen.slice(colon + 1)) };
 }
