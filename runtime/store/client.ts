@@ -28,7 +28,7 @@ export interface StoreClientOptions {
 /** Values of `{name:Type}` placeholders. Decimals and large integers are strings. */
 export type StoreParameters = Readonly<Record<string, unknown>>;
 
-/** The rows of an insert, in one piece or in several. */
+/** The rows of an insert: blocks in one piece or a block in each piece, or a stream. */
 export type InsertBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
 
 /** The result of an insert. */
@@ -69,8 +69,8 @@ export interface QueryBounds {
 export interface StoreClient {
   readonly database: string;
   /**
-   * Inserts rows in blocks of the Native format. The rows of an acknowledged insert are in the table. The rows of a failed insert may be
-   * there too.
+   * Inserts rows in blocks of the Native format. Many bytes of blocks go in several requests, because stores limit the size of one. The rows
+   * of an acknowledged insert are in the table. The rows of a failed insert, or a part of them, may be there too.
    */
   insertRows(
     table: string,
@@ -137,6 +137,25 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
   return clientOf(client, { database: options.database, insertSettings });
 }
 
+/** The most bytes of a request. A block alone can have more. */
+const BYTES_PER_REQUEST = 64 * 1024 * 1024;
+
+/** Returns the bodies of the requests of an insert. A stream has one. */
+function* portionsOf(body: InsertBody): Generator<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
+  if (body instanceof Uint8Array) return yield [body];
+  if (Symbol.asyncIterator in body) return yield body;
+  let [portion, bytes]: [Uint8Array[], number] = [[], 0];
+  for (const block of body) {
+    if (portion.length > 0 && bytes + block.length > BYTES_PER_REQUEST) {
+      yield portion;
+      [portion, bytes] = [[], 0];
+    }
+    portion.push(block);
+    bytes += block.length;
+  }
+  yield portion;
+}
+
 function clientOf(
   client: ReturnType<typeof createClient>,
   of: { readonly database: string; readonly insertSettings: ClickHouseSettings },
@@ -162,15 +181,19 @@ function clientOf(
     database,
     async insertRows(table, columns, body, { unmerged = false } = {}) {
       const names = columns.map(sqlIdentifier).join(", ");
+      let writtenRows = 0;
       try {
-        const result = await client.exec({
-          query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT Native`,
-          values: body instanceof Uint8Array ? Readable.from([body]) : Readable.from(body, { objectMode: false }),
-          clickhouse_settings: unmerged ? { ...insertSettings, optimize_on_insert: 0 } : insertSettings,
-        });
-        // The socket is free for the next insert only after the empty answer was read.
-        for await (const _ of result.stream) void _;
-        return { writtenRows: Number(result.summary?.written_rows ?? 0) };
+        for (const portion of portionsOf(body)) {
+          const result = await client.exec({
+            query: `INSERT INTO ${sqlIdentifier(table)} (${names}) FORMAT Native`,
+            values: Readable.from(portion, { objectMode: false }),
+            clickhouse_settings: unmerged ? { ...insertSettings, optimize_on_insert: 0 } : insertSettings,
+          });
+          // The socket is free for the next insert only after the empty answer was read.
+          for await (const _ of result.stream) void _;
+          writtenRows += Number(result.summary?.written_rows ?? 0);
+        }
+        return { writtenRows };
       } catch (error) {
         throw storeErrorOf(error);
       }

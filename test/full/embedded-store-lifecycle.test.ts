@@ -226,4 +226,22 @@ describe("a full disk under the store", () => {
       return Number(row!.batches);
     }
   });
+
+  it("takes inserts of any size in requests of the size that it accepts", async () => {
+    const store = await startTestStore();
+    cleanups.push(() => store.stop());
+    await run(store, "CREATE DATABASE large");
+    await run(store, "CREATE TABLE large.rows (batch UInt32, noise String) ENGINE = MergeTree ORDER BY batch");
+    const client = createStoreClient({ url: store.url, ...store.user, database: "large" });
+    cleanups.push(() => client.close());
+    const rows = createBlocks<{ batch: number; noise: string }>(columnsOf({ batch: uint32, noise: longText }));
+    const noise = "x".repeat(100_000);
+    for (let batch = 0; batch < 3_000; batch += 1) rows.write({ batch, noise });
+    const blocks = rows.take();
+    expect(blocks.length).toBeGreaterThan(10);
+    expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThan(20_000_000);
+    expect((await client.insertRows("rows", ["batch", "noise"], blocks)).writtenRows).toBe(3_000);
+    const [row] = await client.query<object>("SELECT count() AS rows, uniqExact(batch) AS batches FROM rows");
+    expect(row).toEqual({ rows: "3000", batches: "3000" });
+  });
 });

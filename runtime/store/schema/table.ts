@@ -50,6 +50,8 @@ export interface Blocks<Row> {
 
 /** The most rows of a block. */
 const ROWS_PER_BLOCK = 8_192;
+/** The most bytes of a block's texts and lists, approximately. A row alone can have more. */
+const BYTES_PER_BLOCK = 16 * 1024 * 1024;
 /** The rows for which columns have room at first. Many writers have few rows. */
 const FIRST_ROWS = 128;
 
@@ -61,7 +63,7 @@ export function createBlocks<Row extends object>(
   const all = columns.map(({ name, type, path }) => {
     const column: ValueColumn<unknown> = type.block(name);
     column.grow(FIRST_ROWS);
-    return { column, valueOf: getterOf(path), constant: constants[name] };
+    return { column, valueOf: getterOf(path), constant: constants[name], isLong: /String|Array|Map/.test(type.sql) };
   });
   const varying = all.filter(({ constant }) => constant === undefined);
   const constant = all.filter((each) => each.constant !== undefined);
@@ -69,6 +71,7 @@ export function createBlocks<Row extends object>(
   const out = createByteWriter();
   let count = 0;
   let rows = 0;
+  let bytes = 0;
   let room = FIRST_ROWS;
   let blocks: Uint8Array[] = [];
 
@@ -76,7 +79,7 @@ export function createBlocks<Row extends object>(
     if (rows === 0) return;
     for (const { column, constant: value } of constant) for (let row = 0; row < rows; row++) column.put(row, value);
     blocks.push(takeBlock(out, blockColumns, rows));
-    rows = 0;
+    [rows, bytes] = [0, 0];
   }
 
   return {
@@ -85,14 +88,16 @@ export function createBlocks<Row extends object>(
       return count;
     },
     write(row) {
-      if (rows === ROWS_PER_BLOCK) endBlock();
+      if (rows === ROWS_PER_BLOCK || bytes >= BYTES_PER_BLOCK) endBlock();
       else if (rows === room) {
         room *= 2;
         for (const { column } of all) column.grow(room);
       }
-      for (const { column, valueOf } of varying) {
+      for (const { column, valueOf, isLong } of varying) {
         const value = valueOf(row);
-        if (value !== undefined) column.put(rows, value);
+        if (value === undefined) continue;
+        column.put(rows, value);
+        if (isLong) bytes += sizeOf(value);
       }
       rows += 1;
       count += 1;
@@ -104,6 +109,15 @@ export function createBlocks<Row extends object>(
       return taken;
     },
   };
+}
+
+/** Returns the approximate bytes of a text, or of all texts and numbers of a list or a map. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  let size = 0;
+  for (const each of Array.isArray(value) ? value : Object.values(value)) size += sizeOf(each);
+  return size;
 }
 
 /**
