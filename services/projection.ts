@@ -26,19 +26,27 @@ export function projectionOf(config: Config): ProjectionOptions {
       resourceNames,
     },
     nodes: { labels: [...new Set([...kubernetes.nodeLabels, ...ofNodes])], resourceNames },
+    namespaceAnnotations: [...new Set([...kubernetes.annotations, ...namespaceMarks(config)])],
   };
 }
 
 /** Returns the names of labels and annotations of pods, nodes and namespaces that owners and prices use. */
 export function knownLabelsOf(config: Config): readonly string[] {
   const { pods, nodes } = projectionOf(config);
-  const { owners } = config;
-  const ofNamespaces = DIMENSIONS.flatMap((dimension) => owners[dimension].flatMap(namespaceMarkOf));
-  return [...new Set([...ofNamespaces, ...(pods.labels ?? []), ...(pods.annotations ?? []), ...(nodes.labels ?? [])])];
+  return [
+    ...new Set([
+      ...namespaceMarks(config),
+      ...(pods.labels ?? []),
+      ...(pods.annotations ?? []),
+      ...(nodes.labels ?? []),
+    ]),
+  ];
 }
 
-function namespaceMarkOf(rule: OwnerRule): readonly string[] {
-  return "namespaceLabel" in rule ? [rule.namespaceLabel] : [];
+function namespaceMarks({ owners }: Config): readonly string[] {
+  return DIMENSIONS.flatMap((dimension) =>
+    owners[dimension].flatMap((rule) => ("namespaceLabel" in rule ? [rule.namespaceLabel] : [])),
+  );
 }
 
 function podMarkOf(rule: OwnerRule): readonly string[] {

@@ -57,7 +57,7 @@ export const kubernetes = (sources: ConfigSources) =>
       ),
     annotations: list(text("an annotation"))
       .default(USUAL_LABELS)
-      .describe("Annotations of pods and their owners to keep."),
+      .describe("Annotations of pods, their owners and namespaces to keep, in addition to those that other keys name."),
     nodeLabels: list(text("a label"))
       .default([])
       .describe("Labels of nodes to keep in addition to the labels of topology, rack and switch."),

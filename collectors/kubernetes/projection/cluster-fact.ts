@@ -30,12 +30,15 @@ export interface ClusterProjection {
   readonly remarks: readonly Remark[];
 }
 
+type Reader = (
+  object: KubeObject,
+  remarks: Remarks,
+  namespaceAnnotations: readonly string[] | undefined,
+) => Said | undefined;
+
 /** The readers of the kinds with a fact, by group and kind. Every version of a group is read in the same way. */
-const READERS: ReadonlyMap<string, (object: KubeObject, remarks: Remarks) => Said | undefined> = new Map<
-  string,
-  (object: KubeObject, remarks: Remarks) => Said | undefined
->([
-  ["/Namespace", (object) => ({ kind: "Namespace", body: readNamespace(object) })],
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["/Namespace", (object, _, names) => ({ kind: "Namespace", body: readNamespace(object, names) })],
   ["/ResourceQuota", (object, remarks) => ({ kind: "ResourceQuota", body: readQuota(object, remarks) })],
   ["/LimitRange", (object, remarks) => ({ kind: "LimitRange", body: readLimitRange(object, remarks) })],
   ["scheduling.k8s.io/PriorityClass", (object) => ({ kind: "PriorityClass", body: readPriorityClass(object) })],
@@ -83,12 +86,16 @@ export function hasClusterFact(apiVersion: string, kind: string): boolean {
 
 /**
  * Projects a namespace, quota, budget, queue, gang, TrainJob, claim, slice or taint rule. Undefined for an object of another kind, for a TrainJob
- * without progress, for a slice without GPUs and for a rule without effect. Items of a list have no kind on the wire; the watcher sets it. Never throws.
+ * without progress, for a slice without GPUs and for a rule without effect. Items of a list have no kind on the wire; the watcher sets it. `namespaceAnnotations` names the
+ * annotations of namespaces to keep, all by default. Never throws.
  */
-export function projectClusterObject(object: KubeObject): ClusterProjection | undefined {
+export function projectClusterObject(
+  object: KubeObject,
+  namespaceAnnotations?: readonly string[],
+): ClusterProjection | undefined {
   const remarks: Remark[] = [];
   const read = READERS.get(`${groupOf(text(object.apiVersion) ?? "")}/${text(object.kind) ?? ""}`);
-  const kindAndBody = read?.(object, remarks);
+  const kindAndBody = read?.(object, remarks, namespaceAnnotations);
   if (kindAndBody === undefined) return undefined;
   const { metadata } = object;
   const fact = {

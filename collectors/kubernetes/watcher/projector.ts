@@ -27,6 +27,8 @@ import { createRelations } from "./relations.ts";
 export interface ProjectionOptions {
   readonly pods: Omit<PodOptions, "lookup" | "isForGpus" | "gangFacts" | "disruptionBudgets">;
   readonly nodes: Omit<NodeOptions, "cordonedSeenMillis" | "slices" | "others">;
+  /** The names of the annotations of namespaces to keep; all by default. */
+  readonly namespaceAnnotations?: readonly string[];
 }
 
 /** An API object with its kind, which the items of a list lack. */
@@ -157,7 +159,7 @@ export function createProjector(options: {
   }
 
   function takeOther(resource: string, object: SeenObject, sight: Sight): void {
-    const projected = projectClusterObject(object);
+    const projected = projectClusterObject(object, projection.namespaceAnnotations);
     if (projected === undefined) {
       registries.cluster.end(object.metadata.uid, { atMillis: sight.atMillis, inferred: false }, sight);
       return;

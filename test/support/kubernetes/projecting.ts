@@ -1,9 +1,14 @@
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import { createFactRegistries } from "../../../collectors/kubernetes/watcher/fact-registries.ts";
-import { createProjector, type SeenObject } from "../../../collectors/kubernetes/watcher/projector.ts";
+import {
+  createProjector,
+  type ProjectionOptions,
+  type SeenObject,
+} from "../../../collectors/kubernetes/watcher/projector.ts";
+import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
-import { decodeInventory, decodeWorkload } from "../../../domain/messages/fact-message.ts";
-import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
+import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../../domain/messages/fact-message.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 import { CREATED } from "../kube-objects.ts";
 
@@ -11,17 +16,19 @@ import { CREATED } from "../kube-objects.ts";
 export const NOW = Date.parse(CREATED) + 3_600_000;
 
 /** Creates a projector, with the facts that it has sent. */
-export function projecting() {
+export function projecting(given: Partial<ProjectionOptions> = {}) {
   const workloads: WorkloadFact[] = [];
   const nodes: InventoryFact[] = [];
+  const others: ClusterFact[] = [];
   const send = (topic: string, { value }: { readonly value: Uint8Array | null }): void => {
     if (topic === WORKLOADS_TOPIC) workloads.push(decodeWorkload(value!) as WorkloadFact);
+    if (topic === CLUSTER_TOPIC) others.push(decodeClusterFact(value!) as ClusterFact);
     if (topic === INVENTORY_TOPIC) nodes.push(decodeInventory(value!) as InventoryFact);
   };
   const projector = createProjector({
     registries: createFactRegistries("test", { epoch: () => 1, renew: () => {} }, send),
     owners: { lookup: () => undefined, isUnknown: () => false, fetch: () => Promise.resolve() },
-    projection: { pods: { kinds: ownerKinds() }, nodes: {} },
+    projection: { pods: { kinds: ownerKinds() }, nodes: {}, ...given },
     onRemarks: () => {},
     signal: new AbortController().signal,
   });
@@ -30,5 +37,5 @@ export function projecting() {
     Promise.resolve(
       projector.take(resource, object as SeenObject, { resourceVersion: String((version += 1)), atMillis }),
     );
-  return { projector, workloads, nodes, take };
+  return { projector, workloads, nodes, others, take };
 }

@@ -2,14 +2,16 @@ import type { ClusterFactBodies } from "../../../../domain/cluster-fact.ts";
 import type { LimitRangeObject, PriorityClassObject, ResourceQuotaObject } from "../cluster-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 import type { Remarks } from "../remark.ts";
-import { objects, texts } from "../wire.ts";
+import { EXEMPT_MARK } from "../../../../domain/practice/exempt.ts";
+import { named, objects, texts } from "../wire.ts";
 import { gpuAmounts } from "./amounts.ts";
 
 /**
- * Reads the labels and annotations of a Namespace, from which its owners are determined. kubectl's copy of the whole object is left out.
+ * Reads the labels of a Namespace, from which its owners are determined, and the annotations of some names: programs change others all the
+ * time, and each change would be a fact and a row of usage. kubectl's copy of the whole object is left out.
  */
-export function readNamespace(object: KubeObject): ClusterFactBodies["Namespace"] {
-  const annotations = { ...texts(object.metadata?.annotations) };
+export function readNamespace(object: KubeObject, names: readonly string[] = ["*"]): ClusterFactBodies["Namespace"] {
+  const annotations = named(texts(object.metadata?.annotations), [...names, EXEMPT_MARK]);
   delete annotations["kubectl.kubernetes.io/last-applied-configuration"];
   return { labels: texts(object.metadata?.labels), annotations };
 }
