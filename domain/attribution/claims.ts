@@ -17,6 +17,8 @@ export interface Claims {
   putSlice(uid: string, slice: Slice | undefined): readonly string[];
   /** Returns the devices of all claims that are reserved for a pod. */
   of(podUid: string): readonly ClaimedDevice[];
+  /** Returns the UIDs of the pods for which a pod's claim of a name is reserved; none if the pod has no such claim. */
+  sharersOf(podUid: string, claim: string): readonly string[];
 }
 
 /** A slice and the order of its fact. If two slices name one device, the newer fact counts. */
@@ -78,6 +80,10 @@ export function createClaims(): Claims {
       const pools = [before, slice].flatMap((one) => (one === undefined ? [] : [poolOf(one.body)]));
       const concerned = pools.flatMap((pool) => [...(claimsByPool.get(pool) ?? [])]);
       return reservedFor(concerned.map((claim) => claims.get(claim)));
+    },
+    sharersOf(podUid, claim) {
+      const reserved = [...(byPod.get(podUid) ?? [])].map((uid) => claims.get(uid)!);
+      return reserved.find(({ name }) => name === claim)?.body.reservedFor ?? [];
     },
     of(podUid) {
       const reserved = byPod.get(podUid);

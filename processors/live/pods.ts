@@ -1,4 +1,6 @@
 import type { Rational } from "../../domain/exact/rational.ts";
+import { createClaims, type Claims } from "../../domain/attribution/claims.ts";
+import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { InventoryFact } from "../../domain/inventory.ts";
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
@@ -31,6 +33,10 @@ export interface LivePod extends LiveOwner {
   readonly node: string;
   /** GPUs held; 1 is a whole GPU. */
   readonly gpus: Rational;
+  /** The number of devices that it requests, or has through claims; 0 while those of its claims are unknown. */
+  readonly devices: number;
+  /** True if it has a part of a device through a claim of capacity. */
+  readonly consumes: boolean;
   /** The regimes in which the pod holds them. */
   readonly regimes: readonly Regime[];
 }
@@ -67,6 +73,7 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
   const shown = new Map<string, number>();
   const nodes = new Map<string, InventoryFact>();
   const namespaces = new Map<string, { readonly key: string; readonly marks: Marks }>();
+  const claimsIn = new Map<string, Claims>();
   const podsOf = new Map<string, Set<string>>();
   /** `changes` has the last change of each node, `changedAll` the last change of all nodes. Changes are numbered. */
   const changes = new Map<string, number>();
@@ -105,6 +112,8 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
     };
     const { type } = fact;
     const { team, costCenter, workload } = ownerOf(cluster, subject, type);
+    const claims = claimsOf(cluster);
+    const claimed = claims.of(uid);
     // All fields are listed because there are very many pods: copying the owner object would take twice as long.
     return {
       cluster,
@@ -117,9 +126,37 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       workload,
       type,
       queue,
-      gpus: heldGpus(asks, gpus, measure),
+      gpus: heldGpus(asks, gpus, measure, (claim) => ({
+        devices: claimed.filter((one) => one.claim === claim),
+        sharers: claims.sharersOf(uid, claim).filter((pod) => pods.has(workloadKey({ cluster, uid: pod }))).length,
+      })),
+      devices: asks.reduce((sum, ask) => (ask.kind === "claim" ? sum : sum + ask.count), claimed.length),
+      consumes: claimed.some(({ consumed }) => consumed !== undefined),
       regimes: regimesOf(asks, gpus[0]?.sharing),
     };
+  }
+
+  function claimsOf(cluster: string): Claims {
+    const claims = claimsIn.get(cluster) ?? createClaims();
+    claimsIn.set(cluster, claims);
+    return claims;
+  }
+
+  /** Takes a claim or a slice, or its end. The nodes of its pods have changed. */
+  function takeDevices(fact: ClusterFact): void {
+    const { cluster, uid, namespace, name, end } = fact;
+    const claims = claimsOf(cluster);
+    const isOver = end !== undefined;
+    const concerned =
+      fact.kind === "ResourceClaim"
+        ? claims.putClaim(uid, isOver ? undefined : { namespace, name, body: fact.body })
+        : fact.kind === "ResourceSlice"
+          ? claims.putSlice(uid, isOver ? undefined : { order: fact, body: fact.body })
+          : [];
+    for (const podUid of concerned) {
+      const pod = pods.get(workloadKey({ cluster, uid: podUid }));
+      if (pod !== undefined) touch(inventoryKey(pod));
+    }
   }
 
   function keep(key: string, fact: WorkloadFact): void {
@@ -172,9 +209,10 @@ export function createLivePods(owners: OwnerRules, measure: MigMeasure, now: () 
       touch(key);
     },
     clusterFact(fact) {
-      if (fact.kind !== "Namespace") return;
+      if (fact.kind !== "Namespace" && fact.kind !== "ResourceClaim" && fact.kind !== "ResourceSlice") return;
       const key = clusterFactKey(fact);
       if (!newest.take(key, fact)) return;
+      if (fact.kind !== "Namespace") return takeDevices(fact);
       const namespaceKey = namespaceKeyOf(fact.cluster, fact.name);
       if (fact.end === undefined) namespaces.set(namespaceKey, { key, marks: fact.body });
       // A re-created namespace is another object with the same name.

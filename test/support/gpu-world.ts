@@ -24,6 +24,8 @@ export interface GpuWorld {
   isOwn: IsOwn;
   /** A scrape of gpu-a in cluster test, at the clock's time by default. */
   scrape(rows: readonly (Device & { readonly values: Values })[], given?: Partial<Scrape>): void;
+  /** A scrape as it came. */
+  take(scrape: Scrape): void;
   /** The page's text. */
   text(options?: { readonly cluster?: string; readonly withMoney?: boolean }): Promise<string>;
   /** The page's samples of one series, as read by the reference parser: the labels that are not empty, and the value. */
@@ -95,6 +97,9 @@ export function gpuWorld(config = WORLD_CONFIG): GpuWorld {
         values: Float64Array.from(rows.flatMap(({ values }) => columns.map((name) => values[name] ?? Number.NaN))),
         ...given,
       };
+      world.take(scrape);
+    },
+    take(scrape) {
       const joined = join(scrape);
       if (joined.kind !== "ok") throw new Error("a join has no other outcome");
       devices.take(joined.value);

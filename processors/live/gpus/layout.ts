@@ -96,10 +96,12 @@ export function layOut(input: LayoutInput): NodeLayout {
   const holders = createHolders(input);
   const labels = createLabels();
   const lines: Line[] = [];
+  /** The lines of the processes on each shared device. */
+  const onDevices: (readonly Line[])[] = [];
 
-  function isParted({ uid }: Holder): boolean {
+  function isOfParts({ uid }: Holder): boolean {
     const pod = holders.pod(uid);
-    return pod === undefined ? isNodeShared : pod.regimes.some((regime) => !ALONE.has(regime));
+    return pod === undefined ? isNodeShared : isParted(pod);
   }
 
   function add(gpu: GpuRows, part: string, holder: Holder | undefined, line: OwnOfLine): void {
@@ -116,14 +118,16 @@ export function layOut(input: LayoutInput): NodeLayout {
   function addDevice(gpu: GpuRows, part: string, of: "whole" | "part", share: number, model: number): void {
     const rows = gpu.devices.get(part)!;
     const { named, count, sole } = holdersOf(gpu, rows);
-    const alone = sole !== undefined && !isParted(sole) ? sole : undefined;
+    const alone = sole !== undefined && !isOfParts(sole) ? sole : undefined;
     const parts = NO_PARTS;
     add(gpu, part, alone, { of, row: rows[0] * READINGS, parts, share, holders: count, held: share, model });
     if (alone !== undefined) return;
     const held = share / count;
+    const first = lines.length;
     for (const { row, holder } of named) {
       add(gpu, part, holder, { of: "process", row: row * READINGS, parts, share, holders: count, held, model });
     }
+    onDevices.push(lines.slice(first));
   }
 
   const gpus = gpusOf(samples);
@@ -149,7 +153,11 @@ export function layOut(input: LayoutInput): NodeLayout {
     });
     for (const part of parts) addDevice(gpu, part, "part", approximate(cut.part(part)!.share), model);
   }
-  const holds = holders.holds(lines, () => modelIndex(models, kinds[0]?.model));
+  const there = Math.max(
+    gpus.length,
+    sumOf(kinds, ({ count }) => count),
+  );
+  const holds = holders.holds({ lines, onDevices, gpus: there }, () => modelIndex(models, kinds[0]?.model));
   return { labels: labels.bytes(), lines, holds, models, gpus: gpus.length };
 }
 
@@ -174,13 +182,11 @@ function createHolders({ cluster, node, pods, former }: LayoutInput) {
     return workload;
   }
 
-  function holdOf(uid: string, owner: LiveOwner, lines: readonly Line[], model: number): Hold {
+  /** Returns the GPUs of a holder that is seen on some lines. Its other devices count as its requests do. */
+  function seenGpus(uid: string, lines: readonly Line[]): number {
     const pod = known.get(uid);
-    if (pod !== undefined) divide(pod, lines);
-    const seen = lines.reduce((sum, { held }) => sum + held, 0);
-    // A claim counts as one GPU in a pod's requests. Samples show the number that it got.
-    const gpus = pod === undefined ? seen : Math.max(approximate(pod.gpus), seen);
-    return { uid, workload: workloadOf(owner), gpus, model };
+    const seen = sumOf(lines, ({ held }) => held);
+    return pod === undefined || lines.length >= pod.devices ? seen : Math.max(approximate(pod.gpus), seen);
   }
 
   return {
@@ -192,16 +198,55 @@ function createHolders({ cluster, node, pods, former }: LayoutInput) {
       indexes.set(key, index);
       return index;
     },
-    holds(lines: readonly Line[], modelOfNode: () => number): readonly Hold[] {
+    holds({ lines, onDevices, gpus }: SeenLines, modelOfNode: () => number): readonly Hold[] {
       const byHold = found.map((): Line[] => []);
       for (const line of lines) byHold[line.hold]?.push(line);
+      for (const [index, { uid }] of found.entries()) {
+        const pod = known.get(uid);
+        if (pod !== undefined && pod.devices > 0) divide(pod, byHold[index]!);
+      }
+      for (const ofDevice of onDevices) scale(ofDevice);
+      const seen = found.map(({ uid, owner, model }, index): Hold => {
+        return { uid, workload: workloadOf(owner), gpus: seenGpus(uid, byHold[index]!), model };
+      });
       const unseen = [...known.values()].filter(({ uid }) => !indexes.has(uid));
-      return [
-        ...found.map((one, index) => holdOf(one.uid, one.owner, byHold[index]!, one.model)),
-        ...unseen.map((pod) => holdOf(pod.uid, pod, [], modelOfNode())),
+      const [parted, whole] = [true, false].map((is) => unseen.filter((pod) => isParted(pod) === is)) as [
+        LivePod[],
+        LivePod[],
       ];
+      // Parts that nobody can place are of the GPUs that are there.
+      const held = (pods: readonly LivePod[]): number => sumOf(pods, (pod) => approximate(pod.gpus));
+      const left = Math.max(0, gpus - sumOf(seen, (hold) => hold.gpus) - held(whole));
+      const factor = held(parted) > left ? left / held(parted) : 1;
+      const unseenHold = (pod: LivePod, part: number): Hold => {
+        const { uid, gpus: asked } = pod;
+        return { uid, workload: workloadOf(pod), gpus: approximate(asked) * part, model: modelOfNode() };
+      };
+      return [...seen, ...whole.map((pod) => unseenHold(pod, 1)), ...parted.map((pod) => unseenHold(pod, factor))];
     },
   };
+}
+
+/** The lines of a node, those of the processes on each shared device, and the number of GPUs that are there. */
+interface SeenLines {
+  readonly lines: readonly Line[];
+  readonly onDevices: readonly (readonly Line[])[];
+  readonly gpus: number;
+}
+
+/** Divides what is held of a device by its sum, if that is more than the device, as the ledger does. */
+function scale(ofDevice: readonly Line[]): void {
+  const held = sumOf(ofDevice, (line) => line.held);
+  const [first] = ofDevice;
+  if (first !== undefined && held > first.share) for (const line of ofDevice) line.held *= first.share / held;
+}
+
+function sumOf<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + valueOf(item), 0);
+}
+
+function isParted({ regimes, consumes }: LivePod): boolean {
+  return consumes || regimes.some((regime) => !ALONE.has(regime));
 }
 
 /** Spreads a pod's requests over the shared devices on which it is seen. No pod holds more of a device than exists. */

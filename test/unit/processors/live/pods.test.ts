@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { rational } from "../../../../domain/exact/rational.ts";
 import { workloadKey } from "../../../../domain/messages/fact-message.ts";
 import type { GpuAsk } from "../../../../domain/workload.ts";
-import { heldGpus } from "../../../../processors/live/held-gpus.ts";
+import { heldGpus, type HeldClaim } from "../../../../processors/live/held-gpus.ts";
 import { createLivePods, type LivePods } from "../../../../processors/live/pods.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../../../support/facts.ts";
 import { ownerRules } from "../../../support/owner-rules.ts";
@@ -12,6 +12,9 @@ const OWNERS = ownerRules({
   costCenter: [{ podLabel: "cost-center" }],
 });
 const anywhere = (): boolean => true;
+
+/** Claims whose devices are not known yet. */
+const UNKNOWN = (): HeldClaim => ({ devices: [], sharers: 0 });
 
 describe("the pods that hold GPUs", () => {
   let pods: LivePods;
@@ -35,6 +38,8 @@ describe("the pods that hold GPUs", () => {
         type: "training",
         queue: "gpu",
         gpus: rational(1),
+        devices: 1,
+        consumes: false,
         regimes: ["whole"],
       },
     ]);
@@ -137,11 +142,24 @@ describe("the part of its node's GPUs that a pod holds", () => {
     ["a vGPU", { kind: "vgpu", scheduler: "hami", count: 1, coresPercent: 30, memoryPercent: 50 }, {}, [1, 2]],
     ["a claim", { kind: "claim", claim: "gpu" }, {}, [1, 1]],
   ])("counts %s", (_, ask, more, [num, den]) => {
-    expect(heldGpus([ask], [{ ...whole!, ...more }], "max")).toEqual(rational(num, den));
+    expect(heldGpus([ask], [{ ...whole!, ...more }], "max", UNKNOWN)).toEqual(rational(num, den));
+  });
+
+  it("counts the devices of a claim once for all of its pods: whole ones, instances, partitions and parts of a capacity", () => {
+    const device = { namespace: "ml", claim: "gpu", driver: "gpu.nvidia.com", pool: "gpu-a", device: "gpu-0" };
+    const held = (sharers: number, ...devices: readonly object[]) =>
+      heldGpus([{ kind: "claim", claim: "gpu" }], [whole!], "max", () => ({
+        devices: devices.map((more) => ({ ...device, ...more })),
+        sharers,
+      }));
+    expect(held(2, {})).toEqual(rational(1, 2));
+    expect(held(1, {}, { profile: "3g.40gb" })).toEqual(rational(3, 2));
+    expect(held(3, { consumed: { amount: 3, of: 4 } })).toEqual(rational(1, 4));
+    expect(held(1, { partitions: 8 })).toEqual(rational(1, 8));
   });
 
   it("sums all requests, and counts an unknown GPU as a whole one", () => {
     const gpu: GpuAsk = { kind: "gpu", resource: "nvidia.com/gpu", count: 1 };
-    expect(heldGpus([gpu, { kind: "fraction", count: 1, ppm: 500_000 }], [], "max")).toEqual(rational(3, 2));
+    expect(heldGpus([gpu, { kind: "fraction", count: 1, ppm: 500_000 }], [], "max", UNKNOWN)).toEqual(rational(3, 2));
   });
 });
