@@ -5,6 +5,7 @@ import type { DeviceEvidence, PodTimes, WorkloadFact } from "../../../domain/wor
 import type { OwnerCache } from "../owners/cache.ts";
 import type { OwnerLookup } from "../owners/chain.ts";
 import { sinceFirst } from "../projection/cluster/train-job.ts";
+import { isReservedForGang } from "../projection/cluster/dra.ts";
 import { projectClusterObject } from "../projection/cluster-fact.ts";
 import type { KubeObject } from "../projection/kube-object.ts";
 import { hasLostItsContainers } from "../projection/pod/pod-times.ts";
@@ -71,6 +72,8 @@ export function createProjector(options: {
   let arePodsListed = false;
   const machines = createMachines();
   const dependents = createDependentPods();
+  /** The UIDs of the claims that are reserved for gangs, by namespace and name. */
+  const gangClaims = new Map<string, string>();
 
   /** Projects a pod. Reads the owners that turn out to be missing and repeats until none is missing. */
   async function takePod(object: SeenObject, sight: Sight): Promise<void> {
@@ -95,11 +98,28 @@ export function createProjector(options: {
         const recalled = hasLostItsContainers(object) ? withContainersOf(former, fact, sight.atMillis) : fact;
         const whole = withHealth(withFormer(recalled, former), former, sight.atMillis);
         dependents.join(fact);
-        return registries.workloads.report(pulls.addTo(whole), sight);
+        registries.workloads.report(pulls.addTo(whole), sight);
+        reserveGangClaims(fact, sight.atMillis);
+        return;
       }
       await Promise.all(missing.map(([reference, namespace]) => owners.fetch(reference, namespace)));
       if (signal.aborted) return;
     }
+  }
+
+  /** Sends the claims of a pod's gang again, with the pod among those for which they are reserved. */
+  function reserveGangClaims({ namespace, asks }: FactBody<WorkloadFact>, atMillis: number): void {
+    for (const ask of asks) {
+      const uid = ask.kind === "claim" ? gangClaims.get(`${namespace}/${ask.claim}`) : undefined;
+      if (uid !== undefined) registries.cluster.amend(uid, atMillis, ofGang);
+    }
+  }
+
+  /** Returns a claim of a gang, reserved for the pods that name it. */
+  function ofGang(fact: FactBody<ClusterFact>): FactBody<ClusterFact> {
+    if (fact.kind !== "ResourceClaim") return fact;
+    const reservedFor = [...new Set([...fact.body.reservedFor, ...dependents.of(fact)])].sort();
+    return { ...fact, body: { ...fact.body, reservedFor } };
   }
 
   /**
@@ -166,7 +186,10 @@ export function createProjector(options: {
     }
     if (projected.remarks.length > 0) onRemarks(object, projected.remarks);
     const read = { resource, ...projected.fact } as FactBody<ClusterFact>;
-    const body = read.kind === "TrainJob" ? withFirstReport(read, registries.cluster.latest(read.uid)) : read;
+    const isOfGang = read.kind === "ResourceClaim" && isReservedForGang(object);
+    if (isOfGang) gangClaims.set(`${read.namespace}/${read.name}`, read.uid);
+    const ofAll = isOfGang ? ofGang(read) : read;
+    const body = ofAll.kind === "TrainJob" ? withFirstReport(ofAll, registries.cluster.latest(read.uid)) : ofAll;
     relations.take(body);
     registries.cluster.report(body, sight);
     if (body.kind === "ResourceSlice") countAgain(machines.takeSlice(body.uid, body.body), sight.atMillis);
@@ -203,7 +226,10 @@ export function createProjector(options: {
         registries.inventory.end(uid, end, sight);
       } else if (resource !== "events") {
         const body = registries.cluster.latest(uid);
-        if (body !== undefined) relations.drop(body);
+        if (body !== undefined) {
+          relations.drop(body);
+          gangClaims.delete(`${body.namespace}/${body.name}`);
+        }
         registries.cluster.end(uid, end, sight);
         if (body?.kind === "PodDisruptionBudget") withBudgets(budgets.drop(body), sight.atMillis);
         countAgain(machines.takeSlice(uid, undefined), sight.atMillis);

@@ -46,6 +46,14 @@ export function readClaim(object: ResourceClaimObject, remarks: Remarks): Cluste
   };
 }
 
+/**
+ * Returns whether a claim is reserved for a gang, whose pods are then not listed (KEP-5729, Kubernetes 1.37): each has the claim's name in
+ * its status.
+ */
+export function isReservedForGang({ status }: ResourceClaimObject): boolean {
+  return objects(status?.reservedFor).some(({ resource }) => resource === "podgroups");
+}
+
 /** Returns whether all devices of a claim, or before its allocation all of its requests, are with admin access. */
 function isMonitor({ spec, status }: ResourceClaimObject): boolean {
   const results = objects(status?.allocation?.devices?.results);

@@ -40,6 +40,25 @@ describe("a claim that becomes known after its pod", () => {
     expect(workloads).toHaveLength(2);
   });
 
+  it("is reserved for the pods that name it if it is a gang's, in any order of arrival", async () => {
+    const { others, take } = projecting();
+    const { status, ...of } = claim("ring", "gpu.nvidia.com");
+    const gang = { apiGroup: "scheduling.k8s.io", resource: "podgroups", name: "ring", uid: "g-1" };
+    const reserved = (): readonly (readonly string[])[] =>
+      others.map((fact) => (fact.kind === "ResourceClaim" ? fact.body.reservedFor : []));
+    const member = (uid: string) => {
+      const made = claiming(["ring"]);
+      return { ...made, metadata: { ...made.metadata, name: uid, uid } };
+    };
+    await take("pods", member("w-0"));
+    await take(CLAIMS, { ...of, status: { ...status, reservedFor: [gang] } }, NOW + 1000);
+    await take("pods", member("w-1"), NOW + 2000);
+    expect(reserved()).toEqual([["w-0"], ["w-0", "w-1"]]);
+    await take("pods", member("w-1"), NOW + 3000);
+    await take(CLAIMS, { ...of, status: { ...status, reservedFor: [gang] } }, NOW + 4000);
+    expect(reserved()).toHaveLength(2);
+  });
+
   it("changes nothing if it is for GPUs, or if another pod has it", async () => {
     const { workloads, take } = projecting();
     await take("pods", claiming(["training"]));
