@@ -100,8 +100,11 @@ export function createFactRegistry<Fact extends AnyFact>(options: {
 
   function issue(body: FactBody<Fact>, text: string, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
     const key = keyOf({ ...body, cluster });
-    const of = { resourceVersion, seenAtMillis: atMillis, ...(end === undefined ? {} : { end }) };
     const former = recorded.get(key)?.order;
+    // Facts of one version have an order by their times. Objects of one list are seen at the same time, and can change one fact often.
+    const isAgain = former?.epoch === epoch() && former.resourceVersion === resourceVersion && former.end === end;
+    const seenAtMillis = isAgain ? Math.max(atMillis, former.seenAtMillis + 1) : atMillis;
+    const of = { resourceVersion, seenAtMillis, ...(end === undefined ? {} : { end }) };
     if (former !== undefined && compareFacts({ epoch: epoch(), ...of }, former) < 0) renew();
     const order = { epoch: epoch(), ...of };
     record(key, body, text, order);

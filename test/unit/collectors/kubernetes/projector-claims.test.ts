@@ -51,12 +51,14 @@ describe("a claim that becomes known after its pod", () => {
       return { ...made, metadata: { ...made.metadata, name: uid, uid } };
     };
     await take("pods", member("w-0"));
-    await take(CLAIMS, { ...of, status: { ...status, reservedFor: [gang] } }, NOW + 1000);
-    await take("pods", member("w-1"), NOW + 2000);
-    expect(reserved()).toEqual([["w-0"], ["w-0", "w-1"]]);
+    await take(CLAIMS, { ...of, status: { ...status, reservedFor: [gang] } });
+    // Pods of one list are seen at the same time. Each fact is newer than the one before.
+    for (const uid of ["w-1", "w-2"]) await take("pods", member(uid));
+    expect(reserved()).toEqual([["w-0"], ["w-0", "w-1"], ["w-0", "w-1", "w-2"]]);
+    expect(others.map(({ seenAtMillis }) => seenAtMillis - NOW)).toEqual([0, 1, 2]);
     await take("pods", member("w-1"), NOW + 3000);
     await take(CLAIMS, { ...of, status: { ...status, reservedFor: [gang] } }, NOW + 4000);
-    expect(reserved()).toHaveLength(2);
+    expect(reserved()).toHaveLength(3);
   });
 
   it("changes nothing if it is for GPUs, or if another pod has it", async () => {
