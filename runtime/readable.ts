@@ -3,7 +3,7 @@
  * become their codes, because names and messages are from strangers. The codes are those of JSON, so JSON keeps its values.
  */
 export function readable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]|\p{Cf}/gu, codeOf);
+  return text.replaceAll(/\r(?!\n)|[^\P{Cc}\r\n\t]|\p{Cf}/gu, codeOf);
 }
 
 /** Returns a text for one cell or line: line breaks and tabs become codes, too. */

@@ -151,7 +151,7 @@ describe("gpu-ledger advise", () => {
     const { stdout } = await run("--card", id);
     expect(stdout).toContain("Workload that does nothing: vision/Job/done of vision\n");
     expect(stdout).toContain("the owner would have paid 86.4 USD less, 2628 USD less a month.\n");
-    expect(stdout).toContain("  kubectl -n vision delete job/done\n");
+    expect(stdout).toContain("  kubectl -n vision delete jobs.batch/done   # of Volcano: jobs.batch.volcano.sh/done\n");
     expect(stdout).toContain("The organization would have paid the same: GPUs that nobody holds cost 86.4 USD more.\n");
     expect((await run("--card", "nothing")).code).toBe(2);
   });

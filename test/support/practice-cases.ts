@@ -122,7 +122,7 @@ export const CASES: readonly Case[] = [
       ],
     }),
     objects: ["Node gpu-a"],
-    fix: "kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule",
+    fix: "kubectl taint nodes gpu-a nvidia.com/gpu=present:NoSchedule --overwrite",
     near: nodes({ taints: [{ key: "team", value: "vision", effect: "NoExecute" }] }),
   },
   {
@@ -201,7 +201,7 @@ export const CASES: readonly Case[] = [
       pods: GOOD_FLEET.pods.map((pod) => lacking(pod, "priorityClass")),
     },
     objects: ["Job ml/train: training", "Deployment ml/chat: inference"],
-    fix: "# in the pod template of Job ml/train\npriorityClassName: training",
+    fix: "kubectl create priorityclass training --value=1000   # once, if the class is missing\n# in the pod template of Job ml/train\npriorityClassName: training",
     team: "vision",
     near: pods("ada", {}),
   },
@@ -209,7 +209,7 @@ export const CASES: readonly Case[] = [
     name: "same-priority",
     records: pods("chat", { priorityClass: "batch" }),
     objects: ["PriorityClass /batch: value 1000"],
-    fix: "kubectl create priorityclass inference",
+    fix: "kubectl create priorityclass above-training --value=2000 ",
     near: pods("chat", { priorityClass: "unknown" }),
   },
   {
@@ -263,7 +263,11 @@ export const CASES: readonly Case[] = [
     records: stranded("1.6"),
     objects: ["Node gpu-a: 2 % of the cost, now with 4 2g.20gb, 2 1g.20gb"],
     atStake: "1.6",
-    fix: "kubectl drain gpu-a --ignore-daemonsets --delete-emptydir-data   # no pod may hold a GPU when the layout changes\nkubectl label node gpu-a nvidia.com/mig.config=all-2g.20gb --overwrite",
+    fix: `# if the instances of all-2g.20gb suffice for the pods; no pod may hold a GPU when the layout changes
+kubectl drain gpu-a --ignore-daemonsets --delete-emptydir-data &&
+kubectl label node gpu-a nvidia.com/mig.config=all-2g.20gb nvidia.com/mig.config.state- --overwrite &&
+kubectl wait node/gpu-a --for=jsonpath='{.metadata.labels.nvidia\\.com/mig\\.config\\.state}'=success --timeout=30m &&
+kubectl uncordon gpu-a`,
     near: stranded("1.599999"),
   },
   {
@@ -282,7 +286,7 @@ export const CASES: readonly Case[] = [
     },
     objects: ["Job ml/train: 1 of 2 pods are bound now, without a gang"],
     atStake: "0",
-    fix: "# in the pod template of Job ml/train\nmetadata:",
+    fix: "# on Job ml/train itself, with Kueue",
     team: "vision",
     near: {
       pods: [goodPod("train-0"), goodPod("train-1", { node: "", times: { created: NOON - 200_000 } })],
@@ -308,7 +312,7 @@ export const CASES: readonly Case[] = [
     name: "time-limit-far-above-need",
     records: limited(10_800, 10_800, 10_800),
     objects: ["Job ml/train: 3 pods used 20 % of at least 180 min, the longest 36 min"],
-    fix: "# in the pod template of Job ml/train\nactiveDeadlineSeconds: 4320",
+    fix: "# in the manifest of Job ml/train: twice the longest use; the time counts from the start of the Job\nspec: { activeDeadlineSeconds: 4320 }",
     team: "vision",
     near: limited(10_800, 10_800, 10_799),
   },
@@ -316,7 +320,7 @@ export const CASES: readonly Case[] = [
     name: "inference-without-disruption-budget",
     records: pods("chat", { disruptionBudgets: [] }),
     objects: ["Deployment ml/chat: 2 of 2 pods"],
-    fix: "kubectl create poddisruptionbudget chat --namespace ml",
+    fix: "kubectl get pods --namespace ml --show-labels   # which label have all pods of chat, and no others?\nkubectl create poddisruptionbudget chat --namespace ml --selector LABEL=VALUE --max-unavailable 1",
     team: "vision",
     near: { pods: [goodPod("chat-0", { type: "inference", disruptionBudgets: [] })] },
   },
@@ -336,7 +340,7 @@ export const CASES: readonly Case[] = [
     records: poolSpends({ gpuHours: "1344", unallocatedGpuHours: "1344" }),
     objects: ["NodePool /h100: 2 nodes, 100 % of the GPU-hours free"],
     atStake: "160",
-    fix: "kubectl cordon",
+    fix: "kubectl delete nodepool",
     near: {
       ...poolSpends({ gpuHours: "1344", unallocatedGpuHours: "1344" }),
       ...nodes({ joined: NOON - 3_600_000 }),
@@ -346,7 +350,7 @@ export const CASES: readonly Case[] = [
     name: "node-without-exporter",
     records: telemetry({ hasSamples: false, hasProfiling: undefined }),
     objects: ["Node gpu-a"],
-    fix: "kubectl label nodes gpu-a nvidia.com/gpu.deploy.dcgm-exporter=true",
+    fix: "kubectl label nodes gpu-a nvidia.com/gpu.deploy.dcgm-exporter=true --overwrite",
     near: { ...telemetry({ hasSamples: false }), ...nodes({ joined: NOON - 1_800_000 }) },
   },
   {
@@ -376,7 +380,7 @@ export const CASES: readonly Case[] = [
     name: "device-plugin-versions-mixed",
     records: nodes({ devicePluginVersion: "v0.14.0" }),
     objects: ["Node gpu-a: device plugin v0.14.0, others have device plugin v0.17.1"],
-    fix: `kubectl get pods -A --selector app=nvidia-device-plugin-daemonset -o custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image
+    fix: `kubectl get pods -A --selector app=nvidia-device-plugin-daemonset -o 'custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image'
 kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"devicePlugin":{"version":"v0.17.1"}}}'`,
     near: nodes({ devicePluginVersion: "v1", gpus: gpusWith({ vendor: "amd" }) }),
   },
@@ -384,7 +388,7 @@ kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"devic
     name: "exporter-versions-mixed",
     records: nodes({ exporterVersion: "3.1.2" }),
     objects: ["Node gpu-a: exporter 3.1.2, others have exporter 4.8.2"],
-    fix: `kubectl get pods -A --selector app=nvidia-dcgm-exporter -o custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image
+    fix: `kubectl get pods -A --selector app=nvidia-dcgm-exporter -o 'custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image'
 kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"dcgmExporter":{"version":"4.8.2"}}}'`,
     near: { nodes: GOOD_FLEET.nodes.map((node) => lacking(node, "exporterVersion")) },
   },

@@ -24,9 +24,11 @@ export const migLayoutStrands = createCheck(
     fix: ({ name, value }) =>
       value === ""
         ? `kubectl get node ${name} --output yaml   # then write a layout without a rest for NVIDIA's mig-parted`
-        : `kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data   # no pod may hold a GPU when the layout changes
-kubectl label node ${name} nvidia.com/mig.config=all-${value} --overwrite   # if its instances suffice for the pods
-kubectl uncordon ${name}   # when the label nvidia.com/mig.config.state is success`,
+        : `# if the instances of all-${value} suffice for the pods; no pod may hold a GPU when the layout changes
+kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data &&
+kubectl label node ${name} nvidia.com/mig.config=all-${value} nvidia.com/mig.config.state- --overwrite &&
+kubectl wait node/${name} --for=jsonpath='{.metadata.labels.nvidia\\.com/mig\\.config\\.state}'=success --timeout=30m &&
+kubectl uncordon ${name}`,
   },
   ({ nodes, migMeasure }) =>
     nodes.flatMap((node) => {

@@ -47,7 +47,7 @@ export const poolUnused = createCheck(
     why: "The pool costs its full price for nothing.",
     amount: "the cost of the pool",
     fix: ({ name }) =>
-      `kubectl cordon --selector karpenter.sh/nodepool=${name}   # or the label of your cloud; then delete the pool`,
+      `kubectl delete nodepool ${name}   # with Karpenter; otherwise delete the pool by the cloud's own command`,
   },
   (facts) =>
     facts.pools

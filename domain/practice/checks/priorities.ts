@@ -4,6 +4,8 @@ import { createCheck } from "../check.ts";
 import type { PracticeFacts, PracticeWorkload } from "../facts.ts";
 import { groupBy } from "../../grouped.ts";
 
+/** How much a new class is above the value that all have. */
+const ABOVE = 1_000;
 const RANKED = new Set(["inference", "training"]);
 
 /** Inference and training without a priority. */
@@ -14,7 +16,12 @@ export const withoutPriorityClass = createCheck(
     title: "Inference and training without a PriorityClass",
     what: "A pod of inference or training names no PriorityClass and got none from a global default.",
     why: "When GPUs are short, the scheduler cannot prefer inference to training, and preempts nothing for it. Users wait while a sweep runs.",
-    fix: (object) => inTemplate(object, `priorityClassName: ${object.value}`),
+    fix: (object) => {
+      const { value: type } = object;
+      const priority = type === "inference" ? 100_000 : 1_000;
+      return `kubectl create priorityclass ${type} --value=${priority}   # once, if the class is missing
+${inTemplate(object, `priorityClassName: ${type}`)}`;
+    },
   },
   ({ workloads }) =>
     workloads
@@ -30,7 +37,8 @@ export const samePriority = createCheck(
     title: "Inference and training with the same priority",
     what: "All pods of inference and of training in a cluster have PriorityClasses of the same value.",
     why: "The classes have no effect: inference cannot take a GPU from training.",
-    fix: ({ name }) => `kubectl create priorityclass inference --value=100000   # instead of ${name} for inference`,
+    fix: ({ name, value }) =>
+      `kubectl create priorityclass above-training --value=${value}   # for inference, instead of ${name}`,
   },
   (facts) =>
     groupBy(facts.workloads, ({ cluster }) => [cluster]).flatMap((workloads) => {
@@ -43,7 +51,15 @@ export const samePriority = createCheck(
       if (ofInference.values.size === 0 || ofTraining.values.size === 0 || all.size > 1) return [];
       const cost = sum(inference.map(({ spend }) => spend.cost));
       const name = [...ofInference.names].sort().join(", ");
-      return affectedCluster(cluster, { kind: "PriorityClass", name }, { detail: `value ${value}`, cost });
+      return affectedCluster(
+        cluster,
+        { kind: "PriorityClass", name },
+        {
+          detail: `value ${value}`,
+          value: String(value! + ABOVE),
+          cost,
+        },
+      );
     }),
 );
 

@@ -42,11 +42,12 @@ export const quotaAboveCapacity = createCheck(
       namespace.quotas.flatMap(({ name, hard }) => {
         const above = Object.entries(hard).flatMap(([resource, granted]) => {
           const most = offered.get(`${namespace.cluster}/${resource}`) ?? 0;
-          return granted > most ? [{ resource, granted, most }] : [];
+          // Devices of a DeviceClass are not in the capacity of nodes.
+          return granted > most && !isDeviceClass(resource) ? [{ resource, granted, most }] : [];
         });
         if (above.length === 0) return [];
         const detail = above.map(({ resource, granted, most }) => `${granted} ${resource} of ${most}`).join(", ");
-        const value = above.map(({ resource, most }) => `"requests.${resource}":"${most}"`).join(",");
+        const value = above.map(({ resource, most }) => `"${quotaKey(resource)}":"${most}"`).join(",");
         return affectedNamespace(namespace, { kind: "ResourceQuota", name, detail, value });
       }),
     );
@@ -69,7 +70,7 @@ export const quotaUnused = createCheck(
       namespace.quotas.flatMap(({ name, hard, most }) => {
         const unused = unusedOf(hard, most);
         if (unused.length === 0) return [];
-        const value = unused.map(({ resource, used }) => `"requests.${resource}":"${used}"`).join(",");
+        const value = unused.map(({ resource, used }) => `"${quotaKey(resource)}":"${used}"`).join(",");
         return affectedNamespace(namespace, {
           kind: "ResourceQuota",
           name,
@@ -95,8 +96,7 @@ metadata: { name: defaults, namespace: ${namespace} }
 spec:
   limits:
     - type: Container
-      defaultRequest: { cpu: "4", memory: 32Gi }
-      default: { memory: 32Gi }`,
+      defaultRequest: { cpu: "4", memory: 32Gi }   # of every container without requests, also without GPUs`,
   },
   ({ namespaces }) =>
     namespaces
@@ -111,7 +111,16 @@ function usesGpus({ requested, cost }: PracticeNamespace): boolean {
 function hardOf({ requested }: PracticeNamespace): string {
   const entries = Object.entries(requested);
   const [first, ...others] = entries.length === 0 ? [["nvidia.com/gpu", 1] as const] : entries;
-  return [first!, ...others].map(([resource, count]) => `requests.${resource}=${count}`).join(",");
+  return [first!, ...others].map(([resource, count]) => `${quotaKey(resource)}=${count}`).join(",");
+}
+
+/** Returns the key of a resource in a quota: an extended resource is limited by its requests alone, a DeviceClass by its own name. */
+function quotaKey(resource: string): string {
+  return isDeviceClass(resource) ? resource : `requests.${resource}`;
+}
+
+function isDeviceClass(resource: string): boolean {
+  return resource.includes(".deviceclass.resource.k8s.io/");
 }
 
 function requestedText({ requested }: PracticeNamespace): string {

@@ -11,7 +11,8 @@ export const withoutCpuAndMemory = createCheck(
     title: "GPU requests without CPU or memory requests",
     what: "A pod requests GPUs, and none of its containers requests CPU, or none requests memory.",
     why: "The scheduler then places other pods onto the same CPUs and memory. The GPU waits for its input, and the pod is among the first that are evicted or killed.",
-    fix: (object) => inTemplate(object, 'resources: { requests: { cpu: "8", memory: 64Gi } }'),
+    fix: (object) =>
+      inTemplate(object, 'resources: { requests: { cpu: "8", memory: 64Gi }, limits: { memory: 64Gi } }'),
   },
   ({ workloads }) =>
     workloads.flatMap((workload) => {

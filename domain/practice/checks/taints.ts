@@ -17,7 +17,8 @@ const KEEPS_AWAY = new Set(["NoSchedule", "NoExecute"]);
 /** The part of a node from which its pods without GPUs count: less is in the reserve of every node. */
 const LEAST_PART = 0.05;
 
-const taintOf = ({ name, value }: FixOf): string => `kubectl taint nodes ${name} ${value}=present:NoSchedule`;
+const taintOf = ({ name, value }: FixOf): string =>
+  `kubectl taint nodes ${name} ${value}=present:NoSchedule --overwrite`;
 
 /** GPU nodes on which any pod can be placed. */
 export const gpuNodeWithoutTaint = createCheck(
@@ -26,7 +27,7 @@ export const gpuNodeWithoutTaint = createCheck(
     severity: "medium",
     title: "GPU nodes without a taint",
     what: "A node with GPUs has no taint with the effect `NoSchedule` or `NoExecute`, beside those that Kubernetes and autoscalers add for a time.",
-    why: "Pods without GPUs can be placed on the node. They take its CPUs and memory, and its GPUs then stay free although pods wait for them. Put the taint into the template of the node pool too, so that new nodes have it.",
+    why: "Pods without GPUs can be placed on the node. They take its CPUs and memory, and its GPUs then stay free although pods wait for them. Put the taint into the template of the node pool too, so that new nodes have it, and see that pods with GPUs tolerate it.",
     fix: taintOf,
   },
   ({ nodes }) => nodes.filter((node) => !isTainted(node)).map((node) => affectedNode(node, { value: taintKey(node) })),
@@ -44,7 +45,8 @@ export const podsWithoutGpu = createCheck(
       "the part of the cost of the nodes' free time that is as large as the reserved part of CPU or memory, whichever is larger",
     states: ["unallocated"],
     fix: ({ name, value }) =>
-      `kubectl get pods -A -o wide --field-selector spec.nodeName=${name}\n${taintOf({ kind: "Node", namespace: "", name, value })}`,
+      `kubectl get pods -A -o wide --field-selector spec.nodeName=${name}   # then move those without GPUs: a taint moves no running pod
+${taintOf({ kind: "Node", namespace: "", name, value })}`,
   },
   ({ nodes }) =>
     nodes.flatMap((node) => {

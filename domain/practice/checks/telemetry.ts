@@ -14,7 +14,7 @@ export const nodeWithoutExporter = createCheck(
     what: "No scrape of the last day had GPUs of a node that joined more than an hour ago.",
     why: "The time of these GPUs is charged as unobserved: it is unknown whether they work or idle, and no alert finds their faults.",
     fix: ({ name }) =>
-      `kubectl label nodes ${name} nvidia.com/gpu.deploy.dcgm-exporter=true   # with NVIDIA's gpu-operator; then gpu-ledger check`,
+      `kubectl label nodes ${name} nvidia.com/gpu.deploy.dcgm-exporter=true --overwrite   # with NVIDIA's gpu-operator; then gpu-ledger check`,
   },
   ({ nodes, now }) =>
     nodes
@@ -31,7 +31,7 @@ export const withoutProfiling = createCheck(
     what: "The last samples of a node with NVIDIA GPUs have none of the counters `DCGM_FI_PROF_GR_ENGINE_ACTIVE`, `DCGM_FI_PROF_SM_ACTIVE` and `DCGM_FI_PROF_DRAM_ACTIVE`.",
     why: "`DCGM_FI_DEV_GPU_UTIL` is 100 % while any kernel runs, however small. Only the profiling counters show how much of a GPU works, and only they exist for MIG instances.",
     fix: () =>
-      "gpu-ledger generate exporter-config --out . && kubectl apply -f configmap.yaml   # the counters for dcgm-exporter",
+      "gpu-ledger generate exporter-config --out . && kubectl apply --namespace NAMESPACE -f configmap.yaml   # the namespace of dcgm-exporter; then its values, which are generated too",
   },
   ({ nodes }) =>
     nodes

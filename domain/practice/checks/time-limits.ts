@@ -27,10 +27,10 @@ export const timeLimitFarAboveNeed = createCheck(
     what: "The pods of a workload that have succeeded in the days used at most 20 % of their `activeDeadlineSeconds`, or of their Job's, by mean and by median. The limits are above 61 minutes, and the workload has at least 3 such pods, or 1,000 GPU-hours between use and limit. Each pod of a Job has the time of all pods of the Job, and Jobs that still run do not count. At most 500 pods of a workload count, those that ended last.",
     why: "Schedulers that plan by limits, such as Kueue with `maximumExecutionTimeSeconds` and those that fill gaps with short jobs, keep GPUs free for time that is never used, and let others wait. A job that hangs holds its GPUs until the limit.",
     fix: (object) =>
-      inTemplate(
-        object,
-        `activeDeadlineSeconds: ${object.value}   # twice the longest use; a Job's time counts from its start`,
-      ),
+      object.kind === "Job"
+        ? `# in the manifest of Job ${object.namespace}/${object.name}: twice the longest use; the time counts from the start of the Job
+spec: { activeDeadlineSeconds: ${object.value} }`
+        : inTemplate(object, `activeDeadlineSeconds: ${object.value}   # twice the longest use`),
   },
   ({ limited, workloads }) => {
     const running = new Set(workloads.flatMap(({ pods }) => pods.flatMap(({ owners: [owner] }) => owner?.uid ?? [])));

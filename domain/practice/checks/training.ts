@@ -16,7 +16,7 @@ export const spotWithoutCheckpoints = createCheck(
     fix: (object) =>
       inTemplate(
         object,
-        "env: [{ name: CHECKPOINT_DIR, value: /checkpoints }]   # and a program that resumes from there",
+        "env: [{ name: CHECKPOINT_DIR, value: /checkpoints }]   # on a volume that outlives the pod, and a program that resumes from there",
       ),
   },
   (facts) =>
@@ -47,11 +47,9 @@ export const halfPlaced = createCheck(
     why: "The bound pods pay for GPUs that cannot work. Two such jobs can wait for each other forever. A scheduler with gangs places all pods of a job or none.",
     amount: "the cost of the state `waiting`, which only a job with a gang has",
     states: ["waiting"],
-    fix: (object) =>
-      inTemplate(
-        object,
-        "metadata: { labels: { kueue.x-k8s.io/queue-name: QUEUE } }   # Kueue with waitForPodsReady, or schedulerName: volcano",
-      ),
+    fix: ({ kind, namespace, name }) =>
+      `# on ${kind} ${namespace}/${name} itself, with Kueue and waitForPodsReady; or a PodGroup of Volcano with minMember
+metadata: { labels: { kueue.x-k8s.io/queue-name: QUEUE } }`,
   },
   ({ workloads, now }) =>
     workloads.flatMap((workload) => {

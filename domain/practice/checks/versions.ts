@@ -15,7 +15,7 @@ export const driverEndOfLife = createCheck(
     what: "The NVIDIA driver of a node belongs to a branch whose support has ended, by the dates of NVIDIA's documents. Branches without a known date are left out.",
     why: "The branch gets no more fixes of security and of faults, and newer CUDA releases do not run on it.",
     fix: () =>
-      `kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"driver":{"version":"VERSION"}}}'   # a supported version, with NVIDIA's ${OPERATOR}`,
+      `kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"driver":{"version":"VERSION"}}}'   # a supported version, for all nodes, with NVIDIA's ${OPERATOR}`,
   },
   ({ nodes, now }) =>
     nodes.flatMap((node) => {
@@ -79,8 +79,8 @@ export const exportersMixed = createCheck(
 
 /** Returns commands that show the images of a DaemonSet's pods and give one version to all. To delete a pod starts the same image again. */
 function oneVersion(app: string, part: string, version: string): string {
-  return `kubectl get pods -A --selector app=${app} -o custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image
-kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"${part}":{"version":"${version}"}}}'   # with NVIDIA's ${OPERATOR}; otherwise set the image of the DaemonSet`;
+  return `kubectl get pods -A --selector app=${app} -o 'custom-columns=NODE:.spec.nodeName,IMAGE:.spec.containers[*].image'
+kubectl patch clusterpolicy cluster-policy --type merge --patch '{"spec":{"${part}":{"version":"${version}"}}}'   # with NVIDIA's ${OPERATOR}; otherwise set the image of the DaemonSet, which other vendors name otherwise`;
 }
 
 interface Versioned {

@@ -55,8 +55,8 @@ describe("a text table", () => {
 
 describe("a text for a terminal", () => {
   it("has no control characters but line breaks and tabs", () => {
-    expect(readable("a\tb\n\u001b[2J\u009b2J\r\u202ec\u{e0041}")).toBe(
-      "a\tb\n\\u001b[2J\\u009b2J\\u000d\\u202ec\\udb40\\udc41",
+    expect(readable("a\tb\r\n\u001b[2J\u009b2J\r\u202ec\u{e0041}")).toBe(
+      "a\tb\r\n\\u001b[2J\\u009b2J\\u000d\\u202ec\\udb40\\udc41",
     );
   });
 

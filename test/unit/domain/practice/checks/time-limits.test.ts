@@ -28,7 +28,9 @@ describe("a time limit far above the need", () => {
   it("is found with a limit of twice the longest use, in whole minutes", () => {
     const [finding] = findingsOf(podsOf(DAY, 60, 30, 90.2));
     expect(finding!.objects[0]!.detail).toBe("3 pods used 4 % of at least 1440 min, the longest 91 min");
-    expect(finding!.fixes[0]).toMatch(/^# in the pod template of Job ml\/train\nactiveDeadlineSeconds: 10860 /);
+    expect(finding!.fixes[0]).toMatch(
+      /^# in the manifest of Job ml\/train: .*\nspec: \{ activeDeadlineSeconds: 10860 \}$/,
+    );
     expect(finding!.team).toBe("vision");
   });
 
