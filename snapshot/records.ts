@@ -82,7 +82,8 @@ function seenGpus(
   const seen = new Map<string, SeenGpu[]>();
   for (const [key, groups] of grouped(groupsOf(samples), gpuOf)) {
     const [{ node }] = groups;
-    const life = inventory.has(node) ? undefined : { from: -Infinity, until: Infinity };
+    // A node without an object counts as joined at the epoch, like one whose object has no time.
+    const life = inventory.has(node) ? undefined : { from: 0, until: Infinity };
     const gpu = seenGpu({ groups, moments: moments.get(key) }, namesakes, life);
     if (gpu !== undefined) seen.set(node, [...(seen.get(node) ?? []), gpu]);
   }
