@@ -142,8 +142,14 @@ const BYTES_PER_REQUEST = 64 * 1024 * 1024;
 
 /** Returns the bodies of the requests of an insert. A stream has one. */
 function* portionsOf(body: InsertBody): Generator<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
-  if (body instanceof Uint8Array) return yield [body];
-  if (Symbol.asyncIterator in body) return yield body;
+  if (body instanceof Uint8Array) {
+    yield [body];
+    return;
+  }
+  if (Symbol.asyncIterator in body) {
+    yield body;
+    return;
+  }
   let [portion, bytes]: [Uint8Array[], number] = [[], 0];
   for (const block of body) {
     if (portion.length > 0 && bytes + block.length > BYTES_PER_REQUEST) {
