@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isLinkLocal } from "../../runtime/http/link-local.ts";
 import type { RefusedPod, Target } from "../exporters/targets/target.ts";
 import type { ApiObject } from "./api/resource.ts";
 
@@ -77,6 +78,7 @@ export function targetsOfPod(
   // The zone of an IPv6 address cannot be part of a URL.
   if (isIP(podIP) === 0 || podIP.includes("%"))
     return refused("address", `has the IP ${JSON.stringify(podIP)}, which is none`);
+  if (isLinkLocal(podIP)) return refused("address", `has the IP ${podIP}, which only its own machine reaches`);
   const invalid = ports.find((port) => !/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535);
   if (invalid !== undefined)
     return refused("port", `has the annotation prometheus.io/port: ${JSON.stringify(invalid)}, which is not a port`);

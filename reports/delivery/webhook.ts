@@ -5,7 +5,7 @@ import { Agent, request } from "undici";
 import type { ConfiguredWebhook } from "../../runtime/config/deliveries.ts";
 import { startDeadline } from "../../runtime/deadline.ts";
 import { DeliveryError } from "./error.ts";
-import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "./link-local.ts";
+import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "../../runtime/http/link-local.ts";
 import type { Parcel } from "./manifest.ts";
 import type { Occasion } from "./records.ts";
 

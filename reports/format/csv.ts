@@ -3,7 +3,8 @@ export type CsvCell = { readonly text: string } | { readonly number: string } | 
 
 /**
  * Returns a table as CSV (RFC 4180), with lines that end with CRLF. A text gets an apostrophe in front if a spreadsheet would take it for a
- * formula: if it begins with `=`, `+`, `-`, `@`, a tab or a carriage return (https://owasp.org/www-community/attacks/CSV_Injection).
+ * formula: if it begins with `=`, `+`, `-`, `@` or their full-width forms, a tab or a carriage return, also after blanks and invisible
+ * characters, which spreadsheets skip (https://owasp.org/www-community/attacks/CSV_Injection).
  * Numbers are unchanged, including a minus.
  */
 export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
@@ -13,7 +14,7 @@ export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
 function formatCell(cell: CsvCell): string {
   if ("number" in cell) return cell.number;
   if ("verbatim" in cell) return quoted(cell.verbatim);
-  return quoted(/^[=+\-@\t\r]/.test(cell.text) ? `'${cell.text}` : cell.text);
+  return quoted(/^(?:[\s\p{Cf}]*[=+\-@＝＋－＠]|[\t\r])/u.test(cell.text) ? `'${cell.text}` : cell.text);
 }
 
 function quoted(text: string): string {

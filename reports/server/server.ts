@@ -46,8 +46,8 @@ export async function prepareServer(
     },
     // Forms of these pages have their origin, so that those of other sites can be refused.
     referrerPolicy: { policy: "same-origin" },
-    // The operator decides whether the server is reached by TLS.
-    strictTransportSecurity: false,
+    // The header is for all ports of a host, so it is sent only if the address for people is of a host with this server alone.
+    strictTransportSecurity: hasOwnHost(signIn) ? { maxAge: 31_536_000, includeSubDomains: false } : false,
   });
   await server.register(rateLimit, {
     max: requestsPerMinute,
@@ -74,6 +74,12 @@ export async function prepareServer(
     if (isForPerson(request)) return reply.type("text/html; charset=utf-8").send(problemPage(problem, request));
     return reply.type(PROBLEM_TYPE).send(JSON.stringify(problemDocument(problem, request.url)));
   });
+}
+
+/** Returns true if people reach the server by HTTPS on its default port. */
+function hasOwnHost(signIn: SignIn | undefined): boolean {
+  const { protocol, port } = new URL(signIn?.publicUrl ?? "http://server.invalid");
+  return protocol === "https:" && port === "";
 }
 
 /** Returns the address of a request for the log: without its query on the paths of a sign-in, because that has a `code` and a `state`. */

@@ -19,7 +19,7 @@ export const REMOTE_WRITE_METRICS = {
     type: "counter",
     help: "Samples of remote write that are not used, by reason. other-series, replica and not-a-gpu-target are normal.",
     labels: ["reason"],
-    known: ["other-series", "series-limit", "labels", "time", "replica", "too-late", "not-a-gpu-target"],
+    known: ["other-series", "series-limit", "labels", "time", "replica", "too-late", "too-often", "not-a-gpu-target"],
   },
   writeScrapes: {
     name: "gpu_ledger_remote_write_scrapes_total",

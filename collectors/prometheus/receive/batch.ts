@@ -10,6 +10,7 @@ export type SampleDrop =
   | "time"
   | "replica"
   | "too-late"
+  | "too-often"
   | "not-a-gpu-target";
 
 /**

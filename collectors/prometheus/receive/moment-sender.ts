@@ -30,6 +30,8 @@ const FIRST_MILLIS = 5_000;
 const LACKING_MILLIS = 10_000;
 const SLICE_MILLIS = 10;
 const MOST_IN_FLIGHT = 4_000;
+/** The most moments of one target that are being sent, so that others have their turn. */
+const MOST_OF_TARGET = 64;
 /** A layout is replaced if it has more than 4 slots for a live series, and these more. */
 const SPARE_SLOTS = 256;
 
@@ -46,6 +48,8 @@ export function createMomentSender(options: {
 }): MomentSender {
   const { hold, messages: maker, sink, monotonicMillis, isLearning, onMoment, onError } = options;
   const sending = new Set<Promise<void>>();
+  /** The number of moments of each target that are being sent. */
+  const ofTargets = new Map<PushedTarget, number>();
   let inFlight = 0;
 
   /** Gives messages to the sink. Those that are too large for the bus become messages of a failed scrape. */
@@ -96,6 +100,7 @@ export function createMomentSender(options: {
     moment.isChanged = false;
     learn(moment, made.messages, made.failure?.detail);
     inFlight += made.messages.length;
+    ofTargets.set(target, (ofTargets.get(target) ?? 0) + 1);
     const done = give(moment, made.messages, made.failure !== undefined)
       .then(
         () => {
@@ -111,6 +116,9 @@ export function createMomentSender(options: {
       )
       .then(() => {
         inFlight -= made.messages.length;
+        const others = ofTargets.get(target)! - 1;
+        if (others === 0) ofTargets.delete(target);
+        else ofTargets.set(target, others);
         moment.isSending = false;
         if (moment.isChanged) hold.changed(moment);
         else hold.sent(moment, monotonicMillis());
@@ -129,6 +137,7 @@ export function createMomentSender(options: {
       for (const moment of hold.unsent) {
         if (inFlight > MOST_IN_FLIGHT) return;
         if (!moment.isChanged || !isComplete(moment, now)) continue;
+        if ((ofTargets.get(moment.target) ?? 0) >= MOST_OF_TARGET) continue;
         send(moment);
         if (performance.now() < until) continue;
         await new Promise((resolve) => setImmediate(resolve));

@@ -1,3 +1,4 @@
+import { MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { ScrapeOrigin } from "../../../domain/scrape.ts";
 import type { Batch, SampleDrop } from "./batch.ts";
 import { createIntervalEstimate, type IntervalEstimate } from "./interval.ts";
@@ -64,6 +65,11 @@ export interface Arrival {
   readonly segment: number;
 }
 
+/** The most moments of a target in a minute of their time: twice as many as the shortest interval of scrapes has. */
+const MOST_IN_A_MINUTE = 120;
+/** The minutes whose moments are counted. Senders come back to the last few only. */
+const COUNTED_MINUTES = 64;
+
 /** Creates a target without a series. */
 export function createPushedTarget(
   identity: Pick<PushedTarget, "key" | "cluster" | "sender" | "job" | "instance" | "pods">,
@@ -76,6 +82,8 @@ export function createPushedTarget(
 ): PushedTarget {
   const { hold, intervalMillis, saved, onElected } = options;
   const moments = new Map<number, Moment>();
+  /** The number of moments of each minute, the minutes in the order of their first moments. */
+  const inMinutes = new Map<number, number>();
   const interval = createIntervalEstimate(saved?.intervalMillis ?? intervalMillis);
   let layout = createLayout();
   let last: Moment | undefined;
@@ -97,6 +105,17 @@ export function createPushedTarget(
     hold.add(moment);
     hold.grew(growMoment(moment));
     return moment;
+  }
+
+  /** Counts a moment. Returns false if its minute has too many. */
+  function isOneOfFew(atMillis: number): boolean {
+    const minute = Math.floor(atMillis / MINUTE_MILLIS);
+    const count = (inMinutes.get(minute) ?? 0) + 1;
+    if (count > MOST_IN_A_MINUTE) return false;
+    inMinutes.set(minute, count);
+    const [first] = inMinutes.keys();
+    if (inMinutes.size > COUNTED_MINUTES) inMinutes.delete(first!);
+    return true;
   }
 
   /** Puts a value into a moment. Returns false if the moment has it already. */
@@ -161,6 +180,7 @@ export function createPushedTarget(
       if (moment === undefined) {
         if (atMillis <= formerUntil) return drop("replica");
         if (atMillis <= forgotten) return drop("too-late");
+        if (!isOneOfFew(atMillis)) return drop("too-often");
         moment = open(atMillis, segment);
       }
       last = moment;

@@ -268,7 +268,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
       decode(write);
       const { samples, dropped } = batch;
       apply(write.arrivedMillis, log.segment);
-      const lost = (["series-limit", "labels", "time", "too-late"] as const).reduce(
+      const lost = (["series-limit", "labels", "time", "too-late", "too-often"] as const).reduce(
         (sum, reason) => sum + (dropped[reason] ?? 0),
         0,
       );

@@ -8,7 +8,7 @@ import { rounds } from "../../../support/rounds.ts";
 const ASKED = { namespaces: ["monitoring"], scheme: "http", port: 9400, path: "/metrics" };
 /** Ports of a mesh's proxy, whose annotations are not the exporter's. */
 const MESH = ["15020", "15090", "4191", "20200", "5670", "15010"];
-const IPS = ["10.0.0.7", "fd00::7", "::10.0.0.8", "127.0.0.1"];
+const IPS = ["10.0.0.7", "fd00::7", "::10.0.0.8", "127.0.0.1", "169.254.169.254", "fe80::1"];
 
 /** Pieces of addresses that could redirect a request, in any order. */
 const piece = fc.constantFrom(
@@ -55,6 +55,7 @@ it("a pod is asked at its own address by a port and a path, or not at all, for a
         expect("url" in outcome ? 0 : outcome.detail.length).toBeLessThanOrEqual(200);
         if (!("url" in outcome)) return;
         const url = new URL(outcome.url);
+        expect(podIP).not.toMatch(/^169\.254|^fe80/i);
         expect(namespace).toBe("monitoring");
         expect(url.protocol).toBe("http:");
         expect(addressOf(url.hostname.replace(/^\[|\]$/g, ""))).toBe(addressOf(podIP));

@@ -8,12 +8,22 @@ describe("a table as CSV", () => {
     );
   });
 
-  it.each(["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", '=HYPERLINK("x")'])(
-    "never has a text that a spreadsheet would compute: %j",
-    (text) => {
-      expect(formatCsv([[{ text }]]).replace(/^"/, "")).toMatch(/^'/);
-    },
-  );
+  it.each([
+    "=1+1",
+    "+1",
+    "-1",
+    "@sum",
+    "\t=1",
+    "\r=1",
+    '=HYPERLINK("x")',
+    " =1",
+    "\ufeff=1",
+    "\u200b+1",
+    "＝1+1",
+    " ＠sum",
+  ])("never has a text that a spreadsheet would compute: %j", (text) => {
+    expect(formatCsv([[{ text }]]).replace(/^"/, "")).toMatch(/^'/);
+  });
 
   it("leaves texts for programs unchanged", () => {
     expect(formatCsv([[{ verbatim: "=1+1" }, { verbatim: 'a, "b"' }, { verbatim: "" }]])).toBe('=1+1,"a, ""b""",\r\n');

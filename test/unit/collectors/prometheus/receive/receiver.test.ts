@@ -147,6 +147,33 @@ describe("moments", () => {
     expect(world.sent.every(({ values }) => values.length === 4)).toBe(true);
   });
 
+  test("a target has at most 120 moments in a minute, and another one of the same request has all of its own", async () => {
+    const world = await started();
+    const flood = Array.from({ length: 3_000 }, (_, millis) => pushedPage({ atMillis: T0 + millis, gpus: 1 })).flat();
+    const other = { instance: "10.0.0.8:9400", more: { node: "gpu-b" } };
+    await world.send([...flood, ...pushedPage({ atMillis: T0, ...other })]);
+    await world.pass(20_000);
+    expect(world.dropped).toEqual({ "too-often": 3 * (3_000 - 120) });
+    expect(world.sent.filter(({ node }) => node === "gpu-a")).toHaveLength(120);
+    expect(world.sent.filter(({ node }) => node === "gpu-b")).toHaveLength(1);
+    await world.send(pushedPage({ atMillis: T0 + 60_000, gpus: 1 }));
+    await world.pass(20_000);
+    expect(world.sent.filter(({ node }) => node === "gpu-a")).toHaveLength(121);
+  });
+
+  test("scrapes of 1 s with 20 % jitter lose nothing", async () => {
+    const world = await started();
+    const jitter = [0, 200, -200, 130, -70, 199, -180];
+    const times = Array.from({ length: 300 }, (_, second) => T0 + second * 1_000 + jitter[second % jitter.length]!);
+    for (let first = 0; first < times.length; first += 10) {
+      await world.send(times.slice(first, first + 10).flatMap((atMillis) => pushedPage({ atMillis, gpus: 1 })));
+      await world.pass(10_000);
+    }
+    await world.pass(20_000);
+    expect(world.dropped).toEqual({});
+    expect(world.sent).toHaveLength(300);
+  });
+
   test("the interval is that of the samples", async () => {
     const world = await started();
     for (let tick = 0; tick < 6; tick++) {

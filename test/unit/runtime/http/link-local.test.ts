@@ -1,6 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import { describe, expect, it } from "vitest";
-import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "../../../../reports/delivery/link-local.ts";
+import { isLinkLocal, LINK_LOCAL_CODE, lookupElsewhere } from "../../../../runtime/http/link-local.ts";
 
 describe("a link-local address", () => {
   it.each([
@@ -14,6 +14,16 @@ describe("a link-local address", () => {
     ["168.63.129.16", true],
     ["[fd20:ce::254]", true],
     ["[::ffff:a9fe:a9fe]", true],
+    ["[fd00:ec2::23]", true],
+    ["[64:ff9b::a9fe:a9fe]", true],
+    ["[64:ff9b::169.254.169.254]", true],
+    ["[64:ff9b:1::a83f:8110]", true],
+    ["[2002:a9fe:a9fe::1]", true],
+    ["[2002:6464:64c8::]", true],
+    ["[::169.254.169.254]", true],
+    ["[64:ff9b::a00:1]", false],
+    ["[2002:a00:1::]", false],
+    ["[::1]", false],
     ["10.0.0.1", false],
     ["127.0.0.1", false],
     ["[2001:db8::1]", false],
