@@ -56,7 +56,12 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const { store, ledger, focus, practices, training, deliveries, rules, access, logger, version, isDemo, now } =
     options;
   const { trainingMetrics, hoursWaiting = () => [] } = options;
-  const pages = createPages({ version, isDemo, isListPriced: ledger.book.isList === true });
+  const pages = createPages({
+    version,
+    isDemo,
+    isListPriced: ledger.book.isList === true,
+    proxy: options.people?.proxy,
+  });
   const { requestsPerMinute = REQUESTS_PER_MINUTE } = options;
   const signIn = options.people?.signIn;
   await prepareServer(server, { logger, requestsPerMinute, signIn, problemPage: pages.problem });

@@ -6,6 +6,7 @@ import { checkDestinations } from "../check/destinations.ts";
 import type { Finding } from "../check/finding.ts";
 import { checkJob, type FoundTarget } from "../check/jobs.ts";
 import { checkLedger } from "../check/ledger.ts";
+import { checkPeople } from "../check/people.ts";
 import { checkPort } from "../check/port.ts";
 import { checkRemoteWrite } from "../check/remote-write.ts";
 import { checkStorage } from "../check/storage.ts";
@@ -38,6 +39,7 @@ const WORDS: Readonly<Record<Result, string>> = { ok: "ok  ", warn: "warn", fail
 async function* checks(config: Config, path: string | undefined): AsyncGenerator<Finding> {
   yield { ok: true, what: "configuration", answer: path ?? "no file; all values are defaults" };
   yield* checkPort(config, Date.now());
+  yield* checkPeople(config);
   yield* checkStorage(config);
   yield* checkDestinations(config);
   yield* checkRemoteWrite(config);

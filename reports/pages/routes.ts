@@ -83,7 +83,7 @@ export interface Pages {
 }
 
 /** Creates the pages of a server. */
-export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced">): Pages {
+export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced" | "proxy">): Pages {
   const { style, icon } = readAssets();
   const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({
     ...of,

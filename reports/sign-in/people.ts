@@ -31,6 +31,8 @@ export interface People {
   viewerOf(asking: PersonAsking): Promise<PersonViewer | PersonRefusal | undefined>;
   /** The sign-in with OpenID Connect, if it is configured. */
   readonly signIn: SignIn | undefined;
+  /** The sign-in by a proxy, if it is configured: where it logs people out. */
+  readonly proxy?: { readonly logOutUrl?: string | undefined } | undefined;
 }
 
 /** The sign-in with OpenID Connect. */
@@ -71,6 +73,7 @@ export function createPeople(
 
   return {
     signIn,
+    proxy: config.proxySignIn,
     async viewerOf(asking) {
       const proxied = ofProxy(asking);
       if (proxied === "two headers") return proxied;

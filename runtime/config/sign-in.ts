@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isLoopback } from "../http/loopback.ts";
 import { duration } from "./quantity.ts";
-import { list, network, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
+import { isWebAddress, list, network, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
 
 /** The signatures of ID tokens that can be allowed: all are asymmetric. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const;
@@ -43,6 +43,8 @@ export const signIn = (sources: ConfigSources) =>
       .describe("The key of the sessions' cookies. All servers need the same. Default: a new key at each start."),
   });
 
+const LOG_OUT = "a path that begins with /, or an http:// or https:// address";
+
 /** The schema of the sign-in of people by a proxy in front of the server, such as oauth2-proxy. */
 export const proxySignIn = z.strictObject({
   from: list(network)
@@ -52,6 +54,13 @@ export const proxySignIn = z.strictObject({
   groupsHeader: text("the name of a header")
     .default("x-forwarded-groups")
     .describe("The header with the groups, separated by commas."),
+  logOutUrl: z
+    .string({ error: LOG_OUT })
+    .refine((url) => /^\/(?!\/)/.test(url) || isWebAddress(url), { error: LOG_OUT })
+    .optional()
+    .describe(
+      "Where the proxy logs a person out, such as /oauth2/sign_out. Default: pages have no log-out for people.",
+    ),
 });
 
 /** The configuration of the sign-in. `session` is in milliseconds. */

@@ -17,12 +17,12 @@ describe("people that a proxy has signed in", () => {
   const servers: StatusServer[] = [];
 
   /** Starts a server that trusts the headers of some addresses. */
-  async function start(from: readonly string[], more = ""): Promise<string> {
+  async function start(from: readonly string[], more = "", ofProxy = ""): Promise<string> {
     const text = `
 server:
   listen: 127.0.0.1:0
   access: { groups: [{ group: /gpu-ledger/vision, teams: [vision] }, { group: admins, role: administrator }] }
-  proxySignIn: { from: ${JSON.stringify(from)} }
+  proxySignIn: { from: ${JSON.stringify(from)}, ${ofProxy} }
   ${more}
 `;
     const config = parseConfig(text, { source: "the test", folder: ".", env: {} });
@@ -79,6 +79,15 @@ server:
       });
       expect([twice, status]).toEqual([twice, 403]);
     }
+  });
+
+  it("are logged out by the proxy, if it has an address for that", async () => {
+    const page = async (url: string): Promise<string> =>
+      (await fetch(url, { headers: { ...VISION, accept: "text/html" } })).text();
+    const own = await page(await start(["127.0.0.0/8"]));
+    expect([own.includes("<span>ann@example.com</span>"), own.includes("/logout")]).toEqual([true, false]);
+    const linked = await page(await start(["127.0.0.0/8"], "", "logOutUrl: /oauth2/sign_out"));
+    expect(linked).toContain('<a href="/oauth2/sign_out">Log out ann@example.com</a>');
   });
 
   it("are in the audit trail, once a day", async () => {

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { DIALECTS } from "../../../domain/dialect/known.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import type { PushedTarget } from "./pushed-target.ts";
@@ -23,7 +24,7 @@ export function senderGaps(
     if (lastMessage === undefined) continue;
     count += 1;
     if (upLabels === undefined) withoutUp += 1;
-    if (origins.some(({ node }) => node === instance)) withoutNode += 1;
+    if (origins.some(({ node }) => node === instance) && isAddress(instance)) withoutNode += 1;
     isPodKnown ||= pods.isKnown;
     for (const { name } of layout.slots)
       if (families.get(name)?.help === undefined && needsHelp(name)) withoutHelp.add(name);
@@ -60,4 +61,9 @@ function needsHelp(name: string): boolean {
     needs.set(name, known);
   }
   return known;
+}
+
+/** Returns true for `host:port` and for an IP. Others are names of nodes that a relabeling has put there. */
+function isAddress(instance: string): boolean {
+  return /:\d+$/.test(instance) || isIP(instance) !== 0;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { render } from "preact-render-to-string";
+import type { People } from "../../sign-in/people.ts";
 import { OPEN, seesAll, type Viewer } from "../../access/viewer.ts";
 
 /** The properties of every page: the server and the viewer. */
@@ -11,6 +12,8 @@ export interface Shell {
   readonly isListPriced: boolean;
   /** Undefined if the viewer is unknown. */
   readonly viewer: Viewer | undefined;
+  /** The proxy that signs people in, if there is one. */
+  readonly proxy: People["proxy"];
   /** The path of the page. It is marked in the navigation. */
   readonly path: string;
   /** Addresses of the style and the icon. They contain hashes. */
@@ -75,11 +78,7 @@ function Page({ shell, title, children }: PageProps): VNode {
                 ))}
               </ul>
             </nav>
-            {viewer !== undefined && viewer !== OPEN && (
-              <form method="post" action="/logout">
-                <button type="submit">Log out {viewer.name}</button>
-              </form>
-            )}
+            {viewer !== undefined && viewer !== OPEN && <LogOut viewer={viewer} proxy={shell.proxy} />}
           </div>
         </header>
         <main id="content" class={isListPriced ? "list-prices" : undefined}>
@@ -94,6 +93,21 @@ function Page({ shell, title, children }: PageProps): VNode {
         </footer>
       </body>
     </html>
+  );
+}
+
+/** A person whom a proxy has signed in is logged out there: this server has no session to end. */
+function LogOut({ viewer, proxy }: { readonly viewer: Viewer; readonly proxy: People["proxy"] }): VNode {
+  if (proxy === undefined || viewer.subject === undefined)
+    return (
+      <form method="post" action="/logout">
+        <button type="submit">Log out {viewer.name}</button>
+      </form>
+    );
+  return proxy.logOutUrl === undefined ? (
+    <span>{viewer.name}</span>
+  ) : (
+    <a href={proxy.logOutUrl}>Log out {viewer.name}</a>
   );
 }
 

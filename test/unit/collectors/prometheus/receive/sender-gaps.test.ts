@@ -26,3 +26,19 @@ test("a sender of all parts leaves out nothing", async () => {
   expect(senderGaps(world.receiver.targets.values(), world.receiver.families)).toEqual([]);
   await world.receiver.stop();
 });
+
+test.each([
+  ["a name of a node in its instance", "gpu-node-7", []],
+  ["the address of an exporter in its instance", "10.0.0.7", ["node"]],
+])("a sender with %s", async (_, instance, expected) => {
+  const world = await startReceiverWorld();
+  const series = pushedPage({ atMillis: T0, instance }).map(({ labels, samples }) => {
+    const { node: __, ...rest } = labels;
+    return { labels: rest, samples };
+  });
+  await world.send(series);
+  await world.pass(70_000);
+  const gaps = senderGaps(world.receiver.targets.values(), world.receiver.families);
+  expect(gaps.map(({ what }) => what)).toEqual(expected);
+  await world.receiver.stop();
+});
