@@ -157,6 +157,13 @@ describe("the API", () => {
     expect(pages.map(({ rows }) => rows.length)).toEqual([2, 2]);
     const costs = pages.flatMap(({ rows }) => rows.map(({ cost }) => Number(cost)));
     expect(costs.reduce((sum, cost) => sum + cost, 0)).toBe(Number(total.cost));
+    // Who follows the pages takes all rows. The first page alone is a question.
+    const taken = (): Promise<readonly object[]> =>
+      store.query("SELECT what, subject FROM audit WHERE who = 'finance' AND subject LIKE 'page of /api/v1/charges?%'");
+    const { search } = new URL(`http://localhost/${path}`);
+    await expect
+      .poll(taken)
+      .toEqual([{ what: "export", subject: `page of /api/v1/charges?${new URLSearchParams(search).toString()}` }]);
     const gone = cursorText({ ledgerVersion: "of-last-year", at: 2 });
     expect(problemOf(await get(`${path}&cursor=${gone}`))).toMatchObject({ status: 410 });
   });
@@ -180,7 +187,9 @@ describe("the API", () => {
     const place = heads!.indexOf("EffectiveCost");
     expect(rows.reduce((total, row) => total + Number(row[place]), 0)).toBe(18);
     const trail = (): Promise<readonly { what: string; subject: string; details: string }[]> =>
-      store.query("SELECT what, subject, details FROM audit WHERE who = 'finance' ORDER BY subject, at, what DESC");
+      store.query(
+        "SELECT what, subject, details FROM audit WHERE who = 'finance' AND subject NOT LIKE 'page of %' ORDER BY subject, at, what DESC",
+      );
     await vi.waitUntil(async () => (await trail()).length === 5, { timeout: 90_000, interval: 50 });
     const exports = (await trail()).map(({ details, ...entry }) => ({ ...entry, ...(JSON.parse(details) as object) }));
     const question = "span=2026-03&kind=showback&policy=default";
