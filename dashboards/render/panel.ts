@@ -71,8 +71,15 @@ export function panelOf(panel: Panel, id: number): Builder<GrafanaPanel> {
 }
 
 /** Returns the text of a panel without data: its meaning, and the needed data. */
-function emptyText(empty: string, { needs }: Panel): string {
-  return needs === "A" ? empty : `${empty} It needs level ${needs}: ${LEVELS[needs]}.`;
+function emptyText(empty: string, { needs, unit, queries }: Panel): string {
+  const isMoney = unit.startsWith("suffix:") && queries.every(({ source }) => source === "prometheus");
+  return [
+    empty,
+    needs === "A" ? "" : `It needs level ${needs}: ${LEVELS[needs]}.`,
+    isMoney ? "It needs a price book: amounts by public list prices are not on /metrics." : "",
+  ]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
 }
 
 function viewOf(view: View): AnyPanel {
