@@ -1,6 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { accessMode } from "../reports/access/mode.ts";
 import { addReports, type ReportsOptions } from "../reports/routes.ts";
+import { recordAudit } from "../reports/access/audit.ts";
+import { createEndedSessions } from "../reports/sign-in/ended-sessions.ts";
 import { createPeople } from "../reports/sign-in/people.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
@@ -19,7 +21,13 @@ export async function openReports(
 ): Promise<{ readonly guard: PortAccess; readonly addRoutes: (server: FastifyInstance) => void }> {
   const { store, logger } = of;
   const { listen } = config.server;
-  const people = createPeople(config.server, Date.now);
+  const now = Date.now;
+  const ended = createEndedSessions(store, recordAudit(store, now), {
+    sessionMillis: config.server.signIn?.session ?? 0,
+    now,
+    logger,
+  });
+  const people = createPeople(config.server, { now, ended });
   const guard = createPortAccess("server", config.server, { store, logger, ...(people && { people }) });
   if (accessMode({ listen, hasTokens: await guard.hasTokens() }) === "open")
     logger.warn({ listen }, "there is no token: every user of this machine can read everything");

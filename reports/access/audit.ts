@@ -13,6 +13,7 @@ export interface AccessEntry {
     | "export begun"
     | "export"
     | "signed in"
+    | "signed out"
     | "sign-in failed"
     | "sign-in refused"
     | "token used"

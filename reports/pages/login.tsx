@@ -55,8 +55,12 @@ export async function addLogin(server: FastifyInstance, { access, page, signIn }
   });
   server.post("/logout", open, async (request, reply) => {
     const { headers, protocol } = request;
-    const ended = [...(signIn?.sessions.end() ?? []), logoutCookie({ isHttps: protocol === "https" })];
-    return reply.header("set-cookie", ended).redirect((await issuerLogOut(signIn, headers.cookie)) ?? "/login", 303);
+    const next = (await issuerLogOut(signIn, headers.cookie)) ?? "/login";
+    const ended = [
+      ...((await signIn?.sessions.end(headers.cookie)) ?? []),
+      logoutCookie({ isHttps: protocol === "https" }),
+    ];
+    return reply.header("set-cookie", ended).redirect(next, 303);
   });
 }
 

@@ -4,6 +4,7 @@ import type { ProxySignInConfig, SignInConfig } from "../../runtime/config/sign-
 import type { HeaderValue } from "../access/credentials.ts";
 import { createGroupAccess, type Person } from "../access/groups.ts";
 import type { Viewer } from "../access/viewer.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import { createIssuer, type Issuer, type SignedIn } from "./issuer.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
@@ -54,7 +55,7 @@ export function createPeople(
     readonly proxySignIn?: ProxySignInConfig | undefined;
     readonly access: { readonly groups: readonly GroupRule[] };
   },
-  now: () => number,
+  { now, ended }: { readonly now: () => number; readonly ended: EndedSessions },
 ): People | undefined {
   if (config.signIn === undefined && config.proxySignIn === undefined) return undefined;
   const groups = createGroupAccess(config.access.groups);
@@ -64,7 +65,7 @@ export function createPeople(
   function createSignIn(given: SignInConfig): SignIn {
     return {
       issuer: createIssuer(given),
-      sessions: createSessions(given, groups.isKnown),
+      sessions: createSessions(given, groups.isKnown, ended),
       issuerOrigin: new URL(given.issuer).origin,
       publicUrl: given.publicUrl,
       hasRole: (person) => groups.viewerOf(person, now()) !== undefined,

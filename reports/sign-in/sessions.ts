@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { SignInConfig } from "../../runtime/config/sign-in.ts";
 import { cookieName, cookiesOf, cookieOf, setCookie, type HeaderValue } from "../access/credentials.ts";
 import type { Person } from "../access/groups.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import { SignInError, type Begun, type SignedIn } from "./issuer.ts";
 import { createSealed } from "./sealed.ts";
 
@@ -24,8 +25,8 @@ export interface Sessions {
   personOf(cookies: HeaderValue): Promise<Person | "ended" | undefined>;
   /** Returns the ID token of a session, if the browser has it. */
   idTokenOf(cookies: HeaderValue): Promise<string | undefined>;
-  /** Returns the `Set-Cookie` values that end a session. */
-  end(): readonly string[];
+  /** Ends the session of a browser, if it has one. Returns the `Set-Cookie` values that remove it. */
+  end(cookies: HeaderValue): Promise<readonly string[]>;
 }
 
 /** The time that a person has for the login at the issuer. */
@@ -39,12 +40,19 @@ const MOST_BEGUN_BYTES = 6_000;
 /** Browsers ignore larger cookies. */
 const LONGEST_COOKIE = 3_900;
 
-const personForm = z.object({ name: z.string(), subject: z.string(), groups: z.array(z.string()) });
+const personForm = z.object({ id: z.string(), name: z.string(), subject: z.string(), groups: z.array(z.string()) });
 const begunForm = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 const idTokenForm = z.object({ idToken: z.string() });
 
-/** Creates sessions. A session has only the groups for which `isKnown` is true, so that it fits into a cookie. */
-export function createSessions(config: SignInConfig, isKnown: (group: string) => boolean): Sessions {
+/**
+ * Creates sessions. A session has only the groups for which `isKnown` is true, so that it fits into a cookie. It ends with its time, or when
+ * the person logs out.
+ */
+export function createSessions(
+  config: SignInConfig,
+  isKnown: (group: string) => boolean,
+  ended: EndedSessions,
+): Sessions {
   const { issuer, clientId, publicUrl, session, sessionKey } = config;
   const sealed = createSealed(`${issuer} ${clientId}`, sessionKey);
   const isHttps = publicUrl.startsWith("https:");
@@ -72,7 +80,7 @@ export function createSessions(config: SignInConfig, isKnown: (group: string) =>
       return text === undefined ? undefined : sealed.open("sign-in", text, begunForm);
     },
     async start({ name: person, subject, groups, idToken }, { state }) {
-      const content = { name: person, subject, groups: groups.filter(isKnown) };
+      const content = { id: randomUUID(), name: person, subject, groups: groups.filter(isKnown) };
       const text = await sealed.seal("session", content, seconds);
       if (text.length > LONGEST_COOKIE)
         throw new SignInError("refused", `${person} has too many groups that rules name: ${content.groups.length}`);
@@ -86,12 +94,20 @@ export function createSessions(config: SignInConfig, isKnown: (group: string) =>
     async personOf(cookies) {
       const text = cookieOf(cookies, sessionCookie);
       if (text === undefined) return undefined;
-      return (await sealed.open("session", text, personForm)) ?? "ended";
+      const session = await sealed.open("session", text, personForm);
+      if (session === undefined || (await ended.has(session.id))) return "ended";
+      const { id: _, ...open } = session;
+      return open;
     },
     async idTokenOf(cookies) {
       const text = cookieOf(cookies, idCookie);
       return text === undefined ? undefined : (await sealed.open("id", text, idTokenForm))?.idToken;
     },
-    end: () => [clear(sessionCookie), clear(idCookie)],
+    async end(cookies) {
+      const text = cookieOf(cookies, sessionCookie);
+      const session = text === undefined ? undefined : await sealed.open("session", text, personForm);
+      if (session !== undefined) await ended.add(session.id, session.name);
+      return [clear(sessionCookie), clear(idCookie)];
+    },
   };
 }

@@ -346,8 +346,10 @@ server:
       expect((await api("charges?span=7d", `gpu_ledger_session=${value}`)).status).toBe(401);
   });
 
-  it("ends the session here and at the issuer", async () => {
+  it("ends the session here and at the issuer, also for a copy of its cookie", async () => {
     await browser.open(url);
+    const copy = cookies();
+    expect((await api("charges?span=7d", copy)).status).toBe(200);
     const { response, url: reached } = await browser.open(`${url}/logout`, {
       method: "POST",
       until: ({ origin }) => origin === issuer.url,
@@ -357,6 +359,12 @@ server:
     expect(Object.fromEntries(reached.searchParams)).toMatchObject({ post_logout_redirect_uri: `${url}/login` });
     expect(decodeJwt(reached.searchParams.get("id_token_hint")!)).toMatchObject({ sub: ANN.sub });
     expect(browser.cookies(url).size).toBe(0);
+    expect((await api("charges?span=7d", copy)).status).toBe(401);
+    const entry = await lastEntry();
+    expect(entry).toMatchObject({ who: "ann@example.com", what: "signed out" });
+    expect(entry["subject"]).toMatch(/^[0-9a-f]{16}$/);
+    await browser.open(url);
+    expect((await api("charges?span=7d", cookies())).status).toBe(200);
   });
 
   it("is not needed for a token, which works while the issuer is away", async () => {
