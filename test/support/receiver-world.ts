@@ -3,7 +3,12 @@ import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../domain/scrape.ts";
 import type { SampleDrop } from "../../collectors/prometheus/receive/batch.ts";
 import type { MomentOutcome } from "../../collectors/prometheus/receive/moment-sender.ts";
-import { startReceiver, type Receiver, type ReceiverLimits } from "../../collectors/prometheus/receive/receiver.ts";
+import {
+  startReceiver,
+  type Receiver,
+  type ReceiverLimits,
+  type ReceiverOptions,
+} from "../../collectors/prometheus/receive/receiver.ts";
 import { compressed, writeV1, writeV2, type WrittenFamily, type WrittenSeries } from "./remote-write.ts";
 import { temporaryFolder } from "./folder.ts";
 
@@ -45,6 +50,8 @@ export async function startReceiverWorld(
     readonly limits?: Partial<ReceiverLimits>;
     readonly learnMillis?: number;
     readonly nowMillis?: number;
+    /** The real clock instead of one that the test moves. */
+    readonly clock?: ReceiverOptions["clock"];
   } = {},
 ): Promise<ReceiverWorld> {
   const { version = 1, folder = temporaryFolder("remote-write"), learnMillis = 0 } = given;
@@ -83,7 +90,7 @@ export async function startReceiverWorld(
       onElected: () => void (elections += 1),
       onSinkError: () => {},
     },
-    clock: { nowMillis: () => now, monotonicMillis: () => now },
+    clock: given.clock ?? { nowMillis: () => now, monotonicMillis: () => now },
     learnMillis,
     logger: pino({ level: "silent" }),
   });
