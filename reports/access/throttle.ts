@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { clientNetwork } from "../../runtime/http/networks.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 
 /** A limit on failed attempts. Times are milliseconds since any fixed start. */
@@ -17,11 +17,11 @@ export function createThrottle({ failures = 20, addresses = 10_000 } = {}): Thro
   const minutes = new Map<string, { readonly since: number; failures: number }>();
   return {
     isBlocked(address, nowMillis) {
-      const minute = minutes.get(networkOf(address));
+      const minute = minutes.get(clientNetwork(address));
       return minute !== undefined && nowMillis - minute.since < MINUTE_MILLIS && minute.failures >= failures;
     },
     failed(address, nowMillis) {
-      const network = networkOf(address);
+      const network = clientNetwork(address);
       const minute = minutes.get(network);
       if (minute !== undefined && nowMillis - minute.since < MINUTE_MILLIS) {
         minute.failures += 1;
@@ -34,18 +34,4 @@ export function createThrottle({ failures = 20, addresses = 10_000 } = {}): Thro
       minutes.set(network, { since: nowMillis, failures: 1 });
     },
   };
-}
-
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
-  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
-  const [left, right] = [groups(head), groups(tail ?? "")];
-  const zeros = Array<string>(8 - left.length - right.length).fill("0");
-  return [...left, ...zeros, ...right]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":");
 }

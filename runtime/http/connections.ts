@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { isIPv6, type Socket } from "node:net";
-import { plainAddress } from "./networks.ts";
+import type { Socket } from "node:net";
+import { clientNetwork, plainAddress } from "./networks.ts";
 
 /** The most connections of a port. */
 export interface ConnectionLimits {
@@ -45,7 +45,7 @@ export function limitConnections(
     // The client has left already.
     if (socket.remoteAddress === undefined) return;
     const address = plainAddress(socket.remoteAddress);
-    const key = networkOf(address);
+    const key = clientNetwork(address);
     const client = clients.get(key) ?? { isExempt: limits.isExempt(address), idle: new Set(), busy: new Set() };
     if (!client.isExempt && countOf(client) >= limits.perAddress && !makePlace(client, client, "address")) {
       socket.destroy();
@@ -110,13 +110,3 @@ const countOf = ({ idle, busy }: Client): number => idle.size + busy.size;
 
 const nameOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string =>
   `${remoteAddress} ${remotePort}`;
-
-/** Returns the network by which a client is counted: an IPv4 address, or the /64 of an IPv6 address, of which a client has all. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = "", tail] = address.split("::");
-  const before = head === "" ? [] : head.split(":");
-  const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
-  return [...before, ...Array.from({ length: zeros }, () => "0"), ...after].slice(0, 4).join(":");
-}

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 /** Returns an address in its shortest family: an IPv4 address that is written as an IPv6 one (`::ffff:10.0.0.7`) becomes IPv4. */
 export function plainAddress(address: string): string {
@@ -20,3 +20,17 @@ export function createNetworks(networks: readonly string[]): (address: string) =
 }
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4");
+
+/** Returns the network by which a client is counted: an IPv4 address, or the /64 of an IPv6 address, of which a client has all. */
+export function clientNetwork(given: string): string {
+  const address = plainAddress(given);
+  if (!isIPv6(address)) return address;
+  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
+  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
+  const [left, right] = [groups(head), groups(tail ?? "")];
+  const zeros = Array<string>(8 - left.length - right.length).fill("0");
+  return [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}
