@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ledgerOf, type Ledger } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
-import { withListPrices } from "../services/list-prices.ts";
+import { withLedger } from "../services/begun-ledger.ts";
 import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
 import { connectStore, outsideStore } from "../runtime/store/connection.ts";
 import { readUser } from "../runtime/store/embedded/credentials.ts";
@@ -22,7 +22,7 @@ export interface OpenLedger {
 export async function openLedger(given: Config, { stderr }: Pick<CommandContext, "stderr">): Promise<OpenLedger> {
   const store = await openStore(given);
   try {
-    const config = await withListPrices(given, store);
+    const config = await withLedger(given, store);
     const ledger = ledgerOf(config);
     if (ledger.book.isList === true) stderr.write(`${LIST_PRICED}\n`);
     return { store, config, ledger };

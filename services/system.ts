@@ -36,7 +36,7 @@ import {
 import type { CollectorStatus, DemoStatus, ProcessorStatus } from "./role.ts";
 import { shownStatus } from "./shown-status.ts";
 import { makePrivateFolder, restrictFiles } from "../runtime/private-folder.ts";
-import { beginListPrices } from "./list-prices.ts";
+import { beginLedger } from "./begun-ledger.ts";
 
 /** The state of all parts of `up`: the body of `/api/status`. */
 export interface SystemStatus {
@@ -175,7 +175,7 @@ export async function startSystem(options: {
     });
     const store = connectStore(address, config);
     lifecycle.add("reader", { stop: () => store.close() });
-    const scraped = await beginListPrices(given, store, Date.now());
+    const scraped = await beginLedger(given, store, Date.now());
     const { guard, addRoutes } = await openReports(scraped, {
       store,
       version,

@@ -8,7 +8,7 @@ import { createPortAccess } from "../../services/port-access.ts";
 import { openPortTls } from "../../services/port-tls.ts";
 import { startProcessorRole } from "../../services/processor.ts";
 import { shownStatus } from "../../services/shown-status.ts";
-import { beginListPrices } from "../../services/list-prices.ts";
+import { beginLedger } from "../../services/begun-ledger.ts";
 
 const EXIT_MILLIS = 500;
 
@@ -36,7 +36,7 @@ export async function runProcess(options: ProcessOptions, context: CommandContex
   try {
     const store = connectStore(address, given);
     lifecycle.add("tokens", { stop: () => store.close() });
-    const config = await beginListPrices(given, store, Date.now());
+    const config = await beginLedger(given, store, Date.now());
     const role = lifecycle.add("processor", await startProcessorRole(config, address, logger, fail));
     const guard = createPortAccess("processor", config.server, { store, logger });
     const status = async () => ({

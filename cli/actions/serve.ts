@@ -11,7 +11,7 @@ import { startDeliveryWorker } from "../../services/delivery-worker.ts";
 import { startPracticeMetrics } from "../../services/practices.ts";
 import { openPortTls } from "../../services/port-tls.ts";
 import { openReports } from "../../services/reports.ts";
-import { withListPrices } from "../../services/list-prices.ts";
+import { withLedger } from "../../services/begun-ledger.ts";
 
 /** The options of `gpu-ledger serve`. */
 export interface ServeOptions {
@@ -34,7 +34,7 @@ export async function runServe(options: ServeOptions, context: CommandContext): 
     await migrateStore(address, given, logger);
     const store = connectStore(address, given);
     lifecycle.add("reader", { stop: () => store.close() });
-    const config = await withListPrices(given, store);
+    const config = await withLedger(given, store);
     const registry = new Registry();
     registerProcessMetrics(registry);
     lifecycle.add("telemetry", await startTelemetry(config, "gpu-ledger-server", registry));

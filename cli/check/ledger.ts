@@ -5,13 +5,14 @@ import { readClosed } from "../../processors/ledger/closing/closed.ts";
 import { firstCharged } from "../../processors/ledger/closing/readiness.ts";
 import { hasBook, ledgerOf } from "../../runtime/config/ledger.ts";
 import { LIST_PRICED } from "../../runtime/config/list-prices.ts";
-import { withListPrices } from "../../services/list-prices.ts";
+import { withLedger } from "../../services/begun-ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import { listPendingMigrations } from "../../runtime/store/migrate.ts";
 import { openStore } from "../store.ts";
 import type { Finding } from "./finding.ts";
+import { teamsAlike } from "./teams.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
 const DAYS = 7;
@@ -45,6 +46,7 @@ export async function* checkLedger(config: Config, now: number): AsyncGenerator<
             answer: "there are none, so nothing was checked",
           } as const,
         ];
+    yield* teamsAlike(config, await chargedTeams(store, now), `teams of ${LATELY}`);
     yield await periods(store, config, { begun, now });
   } finally {
     await store.close();
@@ -54,6 +56,13 @@ export async function* checkLedger(config: Config, now: number): AsyncGenerator<
 async function hasCharges(store: StoreClient, now: number): Promise<boolean> {
   const sql = "SELECT 1 FROM charges_published WHERE from_at >= fromUnixTimestamp64Milli({since:Int64}) LIMIT 1";
   return (await store.query(sql, { since: now - DAYS * DAY_MILLIS })).length > 0;
+}
+
+async function chargedTeams(store: StoreClient, now: number): Promise<readonly string[]> {
+  const sql =
+    "SELECT groupUniqArray(team) AS teams FROM charges_summed WHERE from_at >= fromUnixTimestamp64Milli({since:Int64})";
+  const [row] = await store.query<{ teams: readonly string[] }>(sql, { since: now - DAYS * DAY_MILLIS });
+  return row!.teams;
 }
 
 async function sums(store: StoreClient, now: number): Promise<Finding> {
@@ -68,7 +77,7 @@ async function sums(store: StoreClient, now: number): Promise<Finding> {
 }
 
 async function prices(store: StoreClient, config: Config, now: number): Promise<Finding> {
-  const decided = await withListPrices(config, store);
+  const decided = await withLedger(config, store);
   const { book, policies } = ledgerOf(decided);
   const what = `prices of ${LATELY}`;
   if (book.prices.length === 0) {

@@ -1,9 +1,10 @@
 import { momentText } from "../time.ts";
 import { contradictionsInFile, contradictionsInList } from "./contradictions.ts";
-import { DIMENSIONS, isReserved, PLATFORM, UNOWNED, type Dimension, type Owner } from "./owner.ts";
+import { DIMENSIONS, PLATFORM, UNOWNED, type Dimension, type Owner } from "./owner.ts";
 import { compileFile, type CompiledRow } from "./file.ts";
 import { sourceOfLabel } from "./label.ts";
 import { readPattern, type Pattern } from "./pattern.ts";
+import { isReserved, readsReserved } from "./reserved.ts";
 import type { Source } from "./source.ts";
 import {
   holdsAt,
@@ -21,6 +22,8 @@ export interface OwnerRules {
   readonly sources: Readonly<Record<Dimension, readonly Source[]>>;
   /** Undefined if every name is accepted as a team. */
   readonly register: ReadonlySet<string> | undefined;
+  /** The teams that read like reserved names, and count: the configuration or earlier charges have them. */
+  readonly given: ReadonlySet<string>;
   /** The moments at which a dated rule begins or ends, sorted, without duplicates. */
   readonly changes: readonly number[];
 }
@@ -43,7 +46,8 @@ interface CompiledList {
  * Compiles the rules of a configuration (docs/owners.md). Invalid patterns are problems. So are two rules that match the same name at the
  * same time with different values.
  */
-export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig): CompiledOwners {
+export function compileOwners(config: OwnerConfig): CompiledOwners {
+  const { owners, ownersFile = [], register } = config;
   const problems: OwnerProblem[] = [];
   const rows = compileFile(ownersFile, problems);
   const sources = {} as Record<Dimension, readonly Source[]>;
@@ -53,7 +57,7 @@ export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig
     sources[dimension] = list.sources;
     problems.push(...contradictionsInList(rules, list.patterns, dimension));
   }
-  problems.push(...contradictionsInFile(rows), ...reservedTeams({ owners, ownersFile, register }));
+  problems.push(...contradictionsInFile(rows), ...reservedTeams(config));
   if (problems.length > 0) return { problems };
   const dated = [
     ...ownersFile,
@@ -61,7 +65,14 @@ export function compileOwners({ owners, ownersFile = [], register }: OwnerConfig
   ];
   const moments = dated.flatMap(({ from, until }) => [from, until]).filter((moment) => moment !== undefined);
   const changes = [...new Set(moments)].toSorted((a, b) => a - b);
-  return { rules: { sources, register: register === undefined ? undefined : new Set(register), changes } };
+  const given = new Set([...givenTeams(config), ...(config.chargedTeams ?? [])].filter(readsReserved));
+  return { rules: { sources, register: register === undefined ? undefined : new Set(register), given, changes } };
+}
+
+/** Returns the teams that a configuration names itself. Labels of a cluster can name others. */
+export function givenTeams({ owners, ownersFile = [], register = [] }: OwnerConfig): readonly string[] {
+  const ofRules = owners.team.flatMap((rule) => ("value" in rule ? [rule.value] : []));
+  return [...register, ...ofRules, ...ownersFile.flatMap(({ values: { team } }) => (team === undefined ? [] : [team]))];
 }
 
 /** Returns a problem for each team with a reserved name. Labels of a cluster with such a name are refused when they are read. */

@@ -10,11 +10,6 @@ export const PLATFORM = "platform";
 /** The team of costs for which no team is named. */
 export const UNOWNED = "unowned";
 
-/** Returns whether a team name is reserved for costs that belong to no team. */
-export function isReserved(team: string): boolean {
-  return team === UNOWNED || team === PLATFORM;
-}
-
 /** Labels and annotations of an object. */
 export interface Marks {
   readonly labels: Readonly<Record<string, string>>;

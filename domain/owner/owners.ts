@@ -1,6 +1,5 @@
 import type { OwnerRules } from "./compile.ts";
 import {
-  isReserved,
   UNOWNED,
   type Attribution,
   type Dimension,
@@ -8,6 +7,7 @@ import {
   type OwnerSubject,
   type RefusedOwner,
 } from "./owner.ts";
+import { isReserved, readsReserved } from "./reserved.ts";
 
 const NOBODY: Owner = { value: "", rule: "", source: "" };
 
@@ -35,17 +35,17 @@ export function ownersOf(rules: OwnerRules, subject: OwnerSubject, atMillis: num
 }
 
 /** Returns only the team, for views that show nothing else. */
-export function teamOf(
-  { sources, register }: OwnerRules,
-  subject: OwnerSubject,
-  atMillis: number,
-  refused?: RefusedOwner[],
-): Owner {
-  for (const source of sources.team) {
+export function teamOf(rules: OwnerRules, subject: OwnerSubject, atMillis: number, refused?: RefusedOwner[]): Owner {
+  for (const source of rules.sources.team) {
     for (const answer of source(subject, atMillis)) {
-      if (!isReserved(answer.value) && (register === undefined || register.has(answer.value))) return answer;
+      if (isTeam(rules, answer.value)) return answer;
       refused?.push({ dimension: "team", ...answer });
     }
   }
   return { ...NOBODY, value: UNOWNED };
+}
+
+function isTeam({ register, given }: OwnerRules, name: string): boolean {
+  if (register !== undefined && !register.has(name)) return false;
+  return readsReserved(name) ? given.has(name) && !isReserved(name) : true;
 }

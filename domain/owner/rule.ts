@@ -63,6 +63,8 @@ export interface OwnerConfig {
   readonly ownersFile?: readonly OwnerRow[] | undefined;
   /** The teams that exist. If absent, every name is accepted as a team. */
   readonly register?: readonly string[] | undefined;
+  /** Teams of the ledger's charges. Their names count, also if people read one of them as a reserved name. */
+  readonly chargedTeams?: readonly string[] | undefined;
 }
 
 /** A problem with the rules: the path in the configuration, and what is allowed there. */

@@ -13,7 +13,7 @@ import { loadConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
-import { beginListPrices, withListPrices } from "../../services/list-prices.ts";
+import { beginLedger, withLedger } from "../../services/begun-ledger.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { sharedStore } from "../support/embedded-store.ts";
@@ -67,7 +67,7 @@ describe("a ledger without a price book", () => {
     folder = createCommandFolder();
     file = written("list_prices", { deliveries: [DELIVERY] });
     store = await createTestDatabase("list_prices");
-    config = await beginListPrices(loadConfig(file, {}).config, store, START);
+    config = await beginLedger(loadConfig(file, {}).config, store, START);
     await storeScenario(store, fleet);
     await charge(config);
   });
@@ -80,7 +80,7 @@ describe("a ledger without a price book", () => {
   it("begins with list prices, which the audit trail has, and keeps them", async () => {
     expect(config).toMatchObject({ listPrices: true, server: { moneyOnMetrics: false } });
     expect((await run("audit")).stdout).toMatch(/configuration +list prices +prices +the ledger is new/);
-    const later = await beginListPrices(loadConfig(file, {}).config, store, NOW);
+    const later = await beginLedger(loadConfig(file, {}).config, store, NOW);
     expect(later.listPrices).toBe(true);
     expect((await run("audit")).stdout.match(/list prices/g)).toHaveLength(1);
   });
@@ -153,7 +153,7 @@ describe("a ledger without a price book", () => {
     const priced = written("list_prices", {
       prices: [{ match: {}, from: "2026-01-01", per: "gpu-hour", effective: "1.00" }],
     });
-    const book = await withListPrices(loadConfig(priced, {}).config, store);
+    const book = await withLedger(loadConfig(priced, {}).config, store);
     expect(ledgerOf(book).book.prices).toHaveLength(1);
     await charge(book, 10);
     const cost = async () =>
@@ -161,7 +161,7 @@ describe("a ledger without a price book", () => {
         .cost;
     expect(await cost()).toBe("20");
     expect(await folder.call(["close", "2026-03", "--why", "over", "--config", priced])).toMatchObject({ code: 0 });
-    const again = await withListPrices(loadConfig(file, {}).config, store);
+    const again = await withLedger(loadConfig(file, {}).config, store);
     expect(again.listPrices).toBe(true);
     await charge(again, 20);
     expect(await cost()).toBe("20");
@@ -171,10 +171,10 @@ describe("a ledger without a price book", () => {
     const older = await createTestDatabase("list_prices_older");
     await older.insertJson("runs", [{ kind: "election", cluster: "", window_start: 0, window_end: 0, generation: 1 }]);
     const path = written("list_prices_older", {});
-    expect(await beginListPrices(loadConfig(path, {}).config, older, NOW)).toMatchObject({ listPrices: false });
+    expect(await beginLedger(loadConfig(path, {}).config, older, NOW)).toMatchObject({ listPrices: false });
     expect(await older.query("SELECT what FROM audit")).toEqual([]);
     const asking = written("list_prices_older", { listPrices: true });
-    expect(await beginListPrices(loadConfig(asking, {}).config, older, NOW)).toMatchObject({ listPrices: true });
+    expect(await beginLedger(loadConfig(asking, {}).config, older, NOW)).toMatchObject({ listPrices: true });
     await older.close();
   });
 });

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { readName } from "../../../domain/owner/reserved.ts";
 import { OTHER_TENANTS, UNATTRIBUTED } from "../../../domain/serving/tenants.ts";
 import { firstValue, type Labels, type ServingDialect } from "../../../domain/serving/dialect/dialect.ts";
 
@@ -31,8 +32,8 @@ export type Tenants = (dialect: ServingDialect, labels: Labels) => ReadTenant;
 
 /** An at sign between two characters, also full-width, small, or encoded as in a URL. The search is linear in the length of the text. */
 const EMAIL = /\S(?:[@\uFF20\uFE6B]|%40)\S/;
-/** Names that lines of a bill have for tokens without a tenant, and for tenants beyond a limit. */
-const RESERVED: ReadonlySet<string> = new Set([UNATTRIBUTED, OTHER_TENANTS]);
+/** Names that lines of a bill have for tokens without a tenant, and for tenants beyond a limit, and a name that nobody can read. */
+const RESERVED: ReadonlySet<string> = new Set([UNATTRIBUTED, OTHER_TENANTS, ""]);
 /** The longest name of a tenant. Names of keys, teams and customers of the gateways have at most 255 characters. */
 const LONGEST = 256;
 const NONE: ReadTenant = {};
@@ -55,8 +56,8 @@ export function createTenants(
     if (tenant === undefined) return NONE;
     if (!mayBeGateway) return { changed: "gateway-namespace" };
     if (!allowEmails && EMAIL.test(tenant)) return { changed: "email-tenant" };
-    if (RESERVED.has(tenant)) return { changed: "reserved-tenant" };
     if (tenant.length > LONGEST) return BEYOND;
+    if (RESERVED.has(readName(tenant))) return { changed: "reserved-tenant" };
     const digest = Number.parseInt(hash("sha1", tenant).slice(0, 12), 16);
     if (!kept.has(digest) && kept.size >= most) return BEYOND;
     kept.add(digest);

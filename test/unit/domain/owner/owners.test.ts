@@ -123,7 +123,18 @@ describe("the name of a rule", () => {
 });
 
 describe("a reserved name", () => {
-  it.each(["platform", "unowned"])("cannot be chosen as a team by a label: %s", (name) => {
+  it.each([
+    ["platform", "itself"],
+    ["unowned", "itself"],
+    ["Platform", "in another case"],
+    [" UNOWNED\u00a0", "with spaces around it"],
+    ["\uff50\uff4c\uff41\uff54\uff46\uff4f\uff52\uff4d", "full-width"],
+    ["plat\u200bform", "with a space of no width"],
+    ["plat\u00adform", "with a soft hyphen"],
+    ["un\u2060owned\ufe0f", "with a joiner and a variation selector"],
+    ["\u202eunowned\u202c", "with directions of text"],
+    ["\u3164", "as a filler, which nobody sees"],
+  ])("cannot be chosen as a team by a label: %j, %s", (name) => {
     const rules = ownerRules({ team: USUAL });
     const claim = subject({ pod: marks({ team: name }), namespaceMarks: marks({ team: "vision" }) });
     const { owners, refused } = ownersOf(rules, claim, MARCH);
@@ -131,6 +142,28 @@ describe("a reserved name", () => {
     expect(refused).toEqual([{ dimension: "team", value: name, rule: "podLabel team", source: "podLabel team" }]);
     const { owners: alone } = ownersOf(rules, subject({ pod: marks({ team: name }) }), MARCH);
     expect(alone.team).toEqual({ value: "unowned", rule: "", source: "" });
+  });
+});
+
+describe("a name that people read as a reserved one", () => {
+  const rows = [row(2, { values: { team: "UnOwned" } })];
+  it.each<[string, OwnerRule[], Parameters<typeof ownerRules>[1], string]>([
+    ["is in the register", USUAL as OwnerRule[], { register: ["Platform"] }, "Platform"],
+    ["is the value of a rule", [{ namespace: "x", value: "Platform" }, ...USUAL], {}, "Platform"],
+    ["is in finance's file", USUAL as OwnerRule[], { ownersFile: rows }, "UnOwned"],
+    ["has charges of an earlier release", USUAL as OwnerRule[], { chargedTeams: ["Platform", "vision"] }, "Platform"],
+  ])("counts if it %s, and no other spelling of it does", (_, sources, others, name) => {
+    const rules = ownerRules({ team: sources }, others);
+    const teamOfLabel = (value: string) =>
+      teamOf(rules, subject({ namespace: "", pod: marks({ team: value }) }), MARCH).value;
+    expect(teamOfLabel(name)).toBe(name);
+    expect(teamOfLabel(name.toUpperCase())).toBe("unowned");
+    expect(teamOfLabel(name.toLowerCase())).toBe("unowned");
+  });
+
+  it("never makes the exact names those of a team", () => {
+    const rules = ownerRules({ team: USUAL }, { chargedTeams: ["platform", "unowned"] });
+    expect(teamOf(rules, subject({ pod: marks({ team: "platform" }) }), MARCH).value).toBe("unowned");
   });
 });
 
