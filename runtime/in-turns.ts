@@ -25,3 +25,25 @@ export function slicesOf<Item>(items: readonly Item[], size: number): readonly (
     items.slice(index * size, (index + 1) * size),
   );
 }
+
+/** Splits a list into portions of at most `most` items, whose sizes sum to at most `size`. A larger item is a portion of its own. */
+export function slicesBySize<Item>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+  { most, size }: { readonly most: number; readonly size: number },
+): readonly (readonly Item[])[] {
+  const slices: Item[][] = [];
+  let sum = 0;
+  for (const item of items) {
+    const own = sizeOf(item);
+    const last = slices.at(-1);
+    if (last === undefined || last.length === most || sum + own > size) {
+      slices.push([item]);
+      sum = own;
+    } else {
+      last.push(item);
+      sum += own;
+    }
+  }
+  return slices;
+}

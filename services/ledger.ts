@@ -97,7 +97,8 @@ export async function startLedger(options: {
       metrics.invariantBreaches.inc(breaches.length);
       metrics.unpricedGpuHours.set({ cluster }, unpricedGpuHours);
       metrics.refusedTeams.set({ cluster }, refusedTeams.length);
-      for (const breach of breaches) logger.error({ cluster, window, ...breach }, "charges do not sum to their cost");
+      for (const breach of breaches)
+        logger.error({ cluster, window, ...breach }, "a breach: what it names is missing in the bill of the hour");
       for (const { service, error } of unsplitServices)
         logger.error({ ...service, window, err: error }, "the cost of a model service cannot be split by its counters");
       if (refusedScopes.length > 0)

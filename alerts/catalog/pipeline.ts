@@ -138,7 +138,7 @@ increase(${own(options, "messages_dropped_total")}[10m]) > 0`,
     expr: (options) => `increase(${own(options, "invariant_breaches_total")}[10m]) > 0`,
     summary: "Charges do not add up to the cost.",
     description:
-      "For about {{ $value | humanize }} GPUs the charges did not add up to their cost. Such hours are not published, and a period with such an hour cannot be closed. gpu-ledger check shows the GPU and the hour.",
+      "For about {{ $value | humanize }} GPUs or nodes the charges did not add up to their cost, or could not be computed. The hour lacks them, and its period cannot be closed. gpu-ledger check shows the node and the hour.",
   },
   {
     ...warning,

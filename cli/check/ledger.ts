@@ -1,6 +1,6 @@
 import { formatAmount, amountOf } from "../../domain/exact/units.ts";
 import { closesFrom, periodOf, periodsDue } from "../../domain/period.ts";
-import { standingBreaches } from "../../processors/ledger/charging/breaches.ts";
+import { breachSentence, standingBreaches } from "../../processors/ledger/hours/breaches.ts";
 import { readClosed } from "../../processors/ledger/closing/closed.ts";
 import { firstCharged } from "../../processors/ledger/closing/readiness.ts";
 import { hasBook, ledgerOf } from "../../runtime/config/ledger.ts";
@@ -67,13 +67,10 @@ async function chargedTeams(store: StoreClient, now: number): Promise<readonly s
 
 async function sums(store: StoreClient, now: number): Promise<Finding> {
   const what = `charges of ${LATELY}`;
-  const [first, ...others] = await standingBreaches(store, { from: now - DAYS * DAY_MILLIS, until: now });
-  if (first === undefined) return { ok: true, what, answer: "equal the cost of each GPU exactly" };
-  const { cluster, node, slot, windowStart, policy, what: kind, expected, found } = first;
-  const hour = new Date(windowStart).toISOString();
-  const more = others.length === 0 ? "" : `, and ${others.length} more`;
-  const answer = `GPU ${slot} of ${cluster}/${node} in the hour from ${hour}: ${kind} is ${found}, expected ${expected} under ${policy}${more}`;
-  return { ok: false, what, answer };
+  const breach = breachSentence(await standingBreaches(store, { from: now - DAYS * DAY_MILLIS, until: now }));
+  return breach === undefined
+    ? { ok: true, what, answer: "equal the cost of each GPU exactly" }
+    : { ok: false, what, answer: breach };
 }
 
 async function prices(store: StoreClient, config: Config, now: number): Promise<Finding> {

@@ -233,7 +233,7 @@ export const PROCESSOR_METRICS = {
   invariantBreaches: {
     name: "gpu_ledger_invariant_breaches_total",
     type: "counter",
-    help: "GPUs whose charges did not add up to their cost. Such a run is not published.",
+    help: "GPUs and nodes whose charges did not add up to their cost, or could not be computed. Their hours lack them.",
     labels: [],
   },
   periodsOverdue: {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkLedger } from "../../cli/check/ledger.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
-import { keepBreaches } from "../../processors/ledger/charging/breaches.ts";
+import { keepBreaches } from "../../processors/ledger/hours/breaches.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
@@ -97,15 +97,12 @@ store:
     );
     const other = await booksIn("unpriced", "{ pool: none }");
     const store = connectTo("unpriced");
-    await keepBreaches(
-      store,
-      { cluster: "default", windowStart: START },
-      [{ policy: "default", node: "gpu-a", slot: "1", what: "effective", expected: "3", found: "2.9" }],
-      START + 4 * HOUR_MILLIS,
-    );
+    await keepBreaches(store, { cluster: "default", windowStart: START, publishedAt: START + 4 * HOUR_MILLIS }, [
+      { policy: "default", node: "gpu-a", slot: "1", what: "effective", expected: "3", found: "2.9" },
+    ]);
     await store.close();
     expect(await answers(other, Date.UTC(2026, 3, 4))).toEqual([
-      "FAIL charges of the last 7 days: GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z: effective is 2.9, expected 3 under default",
+      "FAIL charges of the last 7 days: charges of GPU 1 of default/gpu-a in the hour from 2026-03-31T22:00:00.000Z do not sum to their cost: effective is 2.9, expected 3 under default",
       "FAIL prices of the last 7 days: missing for 4 GPU-hours of NVIDIA-A100-SXM4-40GB p5; `gpu-ledger prices check` lists the nodes",
       "FAIL billing periods: 2026-03 can be closed and is still open: run `gpu-ledger close 2026-03`",
     ]);

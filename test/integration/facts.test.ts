@@ -6,9 +6,8 @@ import { CLUSTER_TOPIC, DEAD_LETTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } fr
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { startFacts } from "../../processors/ingest/facts.ts";
 import type { Intake } from "../../processors/ingest/intake.ts";
-import { createFactReader } from "../../processors/ledger/metering/read-facts.ts";
+import { readFacts } from "../../processors/ledger/metering/read-facts.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
-import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { insertInventory, insertWorkloads } from "../support/insert-facts.ts";
@@ -66,9 +65,9 @@ const change = fc.record({
   ended: fc.boolean(),
 });
 
-describe("the facts of slices of nodes", () => {
-  it("are those of each slice, read for five slices at once, in any order of the slices", async () => {
-    const nodes = Array.from({ length: 22 }, (_, index) => `node-${index}`);
+describe("the facts of nodes", () => {
+  it("are those of the asked nodes, in two statements", async () => {
+    const nodes = ["node-0", "node-1", "node-2"];
     const pods = nodes.flatMap((node) => ["a", "b"].map((name) => ({ node, uid: `${name}-${node}` })));
     await insertWorkloads(
       store,
@@ -76,22 +75,19 @@ describe("the facts of slices of nodes", () => {
     );
     await insertInventory(
       store,
-      nodes.slice(1).map((node) => inventoryFact({ node, uid: `machine-${node}` })),
+      ["node-1", "node-2"].map((node) => inventoryFact({ node, uid: `machine-${node}` })),
     );
-    const slices = slicesOf(nodes, 2);
     let reads = 0;
     const counted: StoreClient = { ...store, query: (sql, asked) => ((reads += 1), store.query(sql, asked)) };
-    const factsOf = createFactReader(counted, "test", slices, { from: NOON, until: NOON + 3_600_000 });
-    const order = [1, 0, 2, 5, 3, 4, 6, 8, 7, 10, 9];
-    const found = new Map(await Promise.all(order.map(async (index) => [index, await factsOf(index)] as const)));
-    expect(reads).toBe(2 * 3);
-    for (const [index, slice] of slices.entries()) {
-      const { machines, pods: bound } = found.get(index)!;
-      const uids = [...bound].map(([node, ofNode]) => [node, [...ofNode.keys()].toSorted()]);
-      expect(uids).toEqual(slice.map((node) => [node, [`a-${node}`, `b-${node}`]]));
-      const named = [...machines].map(([node, ofNode]) => [node, ofNode.map(({ uid }) => uid)]);
-      expect(named).toEqual(slice.map((node) => [node, node === "node-0" ? [] : [`machine-${node}`]]));
-    }
+    const asked = ["node-0", "node-1"];
+    const { machines, pods: bound } = await readFacts(counted, "test", asked, { from: NOON, until: NOON + 3_600_000 });
+    expect(reads).toBe(2);
+    expect([...bound].map(([node, ofNode]) => [node, [...ofNode.keys()].toSorted()])).toEqual(
+      asked.map((node) => [node, [`a-${node}`, `b-${node}`]]),
+    );
+    expect([...machines].map(([node, ofNode]) => [node, ofNode.map(({ uid }) => uid)])).toEqual([
+      ["node-1", ["machine-node-1"]],
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Policy } from "../../domain/policy/policy.ts";
 import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
 import type { BookedServingLine } from "../../runtime/store/schema/serving.ts";
 import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
-import type { Breach } from "../../processors/ledger/charge/invariant.ts";
+import type { Breach } from "../../processors/ledger/charge/breach.ts";
 import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
 import { chargeAgain, computeLedger } from "../../processors/ledger/hours/compute-hour.ts";

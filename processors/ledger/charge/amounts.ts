@@ -1,7 +1,7 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
 import { add, subtract, ZERO, type Rational } from "../../../domain/exact/rational.ts";
 import { lastUnits } from "../../../domain/exact/units.ts";
-import type { Breach } from "./invariant.ts";
+import type { Breach } from "./breach.ts";
 
 /** The amounts of a charge that are counted, by the names of breaches. */
 export const COUNTED = [

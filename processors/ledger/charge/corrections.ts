@@ -3,7 +3,8 @@ import { ADDED_DIMENSIONS, HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../.
 import { ZERO } from "../../../domain/exact/rational.ts";
 import { DIMENSIONS } from "../../../domain/owner/owner.ts";
 import { amountsOf, COUNTED, isNothing, NOTHING, plus, withAmounts, type Amounts } from "./amounts.ts";
-import { sumText, type Breach } from "./invariant.ts";
+import type { Breach } from "./breach.ts";
+import { sumText } from "./invariant.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /**

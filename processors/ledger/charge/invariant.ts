@@ -2,22 +2,10 @@ import type { Charge } from "../../../domain/charge/charge.ts";
 import { gpuHoursSince } from "../../../domain/exact/accrual.ts";
 import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { formatAmount, type Amount, type Money, type Quantity } from "../../../domain/exact/units.ts";
+import { SUMMED, type Breach } from "./breach.ts";
 import type { ChargedNode } from "./charge-node.ts";
 
-/** A difference between the sum of charges of a GPU or node and its cost, energy, emissions or time of existence. */
-export interface Breach {
-  readonly policy: string;
-  readonly node: string;
-  /** The GPU's index; empty for the rest of a node. */
-  readonly slot: string;
-  readonly what: (typeof SUMMED)[number];
-  readonly expected: string;
-  readonly found: string;
-}
-
-/** The compared sums: energy in millijoules, all others in last units. */
-const SUMMED = ["gpu-hours", "list", "contracted", "effective", "power", "energy", "carbon"] as const;
-type Sums = Record<Breach["what"], bigint>;
+type Sums = Record<(typeof SUMMED)[number], bigint>;
 
 /**
  * Compares the charges of an hour, spread or not, with the cost, the measured energy and the time of existence of each GPU and node. The
@@ -89,6 +77,6 @@ function addPower(sums: Sums, power: Money | undefined): void {
 }
 
 /** Returns a compared sum as text: energy in millijoules, all others as decimals. */
-export function sumText(what: Breach["what"], amount = 0n): string {
+export function sumText(what: (typeof SUMMED)[number], amount = 0n): string {
   return what === "energy" ? String(amount) : formatAmount(amount as Amount<Quantity>);
 }

@@ -8,12 +8,13 @@ import { DEFAULT_SERVING, type ServingRules } from "../../../domain/serving/rule
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
 import { namesOf } from "../../../runtime/store/schema/table.ts";
-import { keepBreaches } from "./breaches.ts";
+import type { Breach } from "../charge/breach.ts";
+import { keepBreaches } from "../hours/breaches.ts";
 import { createChargeInserts, type ChargeInserts } from "./charge-inserts.ts";
 import { spreadHour } from "./reservations.ts";
-import { chargedNodes } from "./charged-nodes.ts";
+import { chargedNodes, type NodeCharges } from "./charged-nodes.ts";
 import type { ChargedNode, RefusedTeam, Rules } from "../charge/charge-node.ts";
-import { breachesOf, type Breach } from "../charge/invariant.ts";
+import { breachesOf } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { SpreadCharges } from "../charge/spread-charges.ts";
@@ -41,7 +42,7 @@ export interface ChargeRules {
 
 /** The findings of a run of charges, in addition to its rows. */
 export interface ChargeFindings {
-  /** Sums that are not exact. If there are any, the run was not published. */
+  /** Sums that are not exact, and nodes that cannot be computed. The nodes have no charges; other sums are those of the hour, which has none. */
   readonly breaches: readonly Breach[];
   /** Scopes that a policy could not spread by cost, because holders in them have no price. */
   readonly refusedScopes: readonly string[];
@@ -57,15 +58,19 @@ const digest = digestOf("charges", namesOf(CHARGE_COLUMNS), "from_at");
 export interface HourCharges {
   /** The rules by which nodes are charged. */
   readonly rules: Rules;
-  /** Adds a node's charges, before anything is spread. Nodes come one after the other, sorted by name. */
-  add(node: string, charged: ChargedNode): Promise<void>;
-  /** Publishes the charges as one run, unless there was a breach. */
+  /**
+   * Adds a node's charges, before anything is spread. A node whose sums are not exact is left out. Nodes come one after the other, sorted by
+   * name.
+   */
+  add(of: NodeCharges): Promise<void>;
+  /** Publishes the charges as one run, unless most nodes have a breach, or a sum over the nodes is not exact. */
   end(): Promise<ChargeFindings & { readonly content: RunContent | undefined }>;
 }
 
 /**
  * Computes the charges of one UTC hour of one cluster from its published usage, under each policy. Checks them against the cost of each GPU
- * and publishes them as one run. After a breach, nothing is published, and `content` is undefined. Fails with a `StoreError`.
+ * and publishes them as one run, without the nodes that have a breach. After a breach of the hour itself, or of most nodes, nothing is published, and
+ * `content` is undefined. Fails with a `StoreError`.
  */
 export async function chargeWindow(
   store: StoreClient,
@@ -73,7 +78,7 @@ export async function chargeWindow(
   rules: ChargeRules,
 ): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
   const charges = await beginCharges(store, run, rules);
-  for await (const { node, charged } of chargedNodes(store, run, charges.rules)) await charges.add(node, charged);
+  for await (const charged of chargedNodes(store, run, charges.rules)) await charges.add(charged);
   return charges.end();
 }
 
@@ -90,6 +95,7 @@ export async function beginCharges(
   const refusedScopes = new Set<string>();
   const unsplitServices: UnsplitService[] = [];
   let unpriced = 0n;
+  const nodes = { all: 0, without: 0 };
   await announceRun(store, run);
   const services = await readServices(store, run, serving.models);
   const bills = policies.map((policy) =>
@@ -102,41 +108,50 @@ export async function beginCharges(
 
   return {
     rules: { prices: createNodePrices(book), owners, policies, energy },
-    async add(node, charged) {
+    async add({ node, charged }) {
+      const found = "what" in charged ? [charged] : breachesOfNode(node, charged, policies);
+      breaches.push(...found);
+      nodes.all += 1;
+      nodes.without += found.length > 0 ? 1 : 0;
+      if ("what" in charged || found.length > 0) return;
       for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
       for (const [index, bill] of bills.entries()) {
         const charges = charged.charges[index]!;
-        breaches.push(...breachesOf(policies[index]!.name, node, charged, charges));
         await bill.add(charges);
         if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
       }
     },
     async end() {
+      const ofHour: Breach[] = [];
       for (const bill of bills) {
         const { refused, isBalanced, serving: served } = await bill.end();
         for (const scope of refused) refusedScopes.add(scope);
-        breaches.push(...served.breaches);
+        ofHour.push(...served.breaches);
         unsplitServices.push(...served.unsplit);
         await insertServingLines(store, { run: runId, policy: bill.name, billingPeriod }, windowStart, served.lines);
         if (!isBalanced)
-          breaches.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
+          ofHour.push({ policy: bill.name, node: "", slot: "", what: "effective", expected: "0", found: "not 0" });
       }
       const findings = {
-        breaches,
+        breaches: [...breaches, ...ofHour],
         refusedScopes: [...refusedScopes],
         refusedTeams: [...refusedTeams.values()],
         unsplitServices,
         unpricedGpuHours: Number(unpriced) / 1e9,
       };
-      if (breaches.length > 0) {
-        await keepBreaches(store, run, breaches, run.publishedAt);
-        return { ...findings, content: undefined };
-      }
+      await keepBreaches(store, run, findings.breaches);
+      // If most nodes have a breach, the rules have the fault, and former charges stay.
+      if (ofHour.length > 0 || nodes.without * 2 > nodes.all) return { ...findings, content: undefined };
       const content = await contentOf(store, run);
       await publishRun(store, "charge", run, content);
       return { ...findings, content };
     },
   };
+}
+
+/** Returns the breaches of a node under all policies. */
+function breachesOfNode(node: string, charged: ChargedNode, policies: readonly Policy[]): readonly Breach[] {
+  return policies.flatMap(({ name }, index) => breachesOf(name, node, charged, charged.charges[index]!));
 }
 
 /** Returns the rows and the hash that a run of charges has in the store now. Fails with a `StoreError`. */

@@ -3,10 +3,17 @@ import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
+import { failedNode, type Breach } from "../charge/breach.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import type { WindowOfCluster } from "../hours/schedule.ts";
 import { FLEET, fleetNodes } from "./fleet-hours.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
+
+/** The charges of a node before anything is spread, or the reason why there are none. */
+export interface NodeCharges {
+  readonly node: string;
+  readonly charged: ChargedNode | Breach;
+}
 
 /**
  * Yields the charges of an hour of a cluster, node by node, before anything is spread. For {@link FLEET}, yields the charges of no cluster.
@@ -16,7 +23,7 @@ export async function* chargedNodes(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
   rules: Rules,
-): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
+): AsyncGenerator<NodeCharges> {
   if (cluster === FLEET) {
     yield* fleetNodes(store, windowStart, rules);
     return;
@@ -40,11 +47,19 @@ async function usageOfHours(store: StoreClient, windows: readonly WindowOfCluste
 export type Portions = AsyncIterable<readonly UsageHour[]> | Iterable<readonly UsageHour[]>;
 
 /** Yields the charges of nodes whose rows come sorted by node, slot and time, before anything is spread. */
-export async function* chargedUsage(
-  portions: Portions,
-  rules: Rules,
-): AsyncGenerator<{ readonly node: string; readonly charged: ChargedNode }> {
-  for await (const hours of nodesOf(portions)) yield { node: hours[0]!.node, charged: chargeNode(hours, rules) };
+export async function* chargedUsage(portions: Portions, rules: Rules): AsyncGenerator<NodeCharges> {
+  for await (const hours of nodesOf(portions)) {
+    const [{ node }] = hours as readonly [UsageHour];
+    yield { node, charged: chargedOrFailed(node, hours, rules) };
+  }
+}
+
+function chargedOrFailed(node: string, hours: readonly UsageHour[], rules: Rules): NodeCharges["charged"] {
+  try {
+    return chargeNode(hours, rules);
+  } catch (error) {
+    return failedNode("charges", node, error);
+  }
 }
 
 /** The number of nodes after which other work of the event loop gets its turn. */

@@ -5,7 +5,8 @@ import { DEFAULT_SERVING } from "../../../domain/serving/rules.ts";
 import type { Weights } from "../../../domain/policy/spread.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { contentOf, type ChargeFindings, type ChargeRules } from "./charge-window.ts";
-import { keepBreaches } from "./breaches.ts";
+import type { Breach } from "../charge/breach.ts";
+import { keepBreaches } from "../hours/breaches.ts";
 import { insertCharges } from "./charge-inserts.ts";
 import { readReservations } from "./reservations.ts";
 import { chargedNodes } from "./charged-nodes.ts";
@@ -13,7 +14,7 @@ import type { ClosedPeriod } from "../closing/closed.ts";
 import { readBooked, type FrozenWeights } from "../closing/frozen.ts";
 import type { RefusedTeam } from "../charge/charge-node.ts";
 import { correctionBreaches, correctionsOf } from "../charge/corrections.ts";
-import { breachesOf, type Breach } from "../charge/invariant.ts";
+import { breachesOf } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
@@ -72,7 +73,7 @@ export async function correctWindow(
   }
   const findings = { ...hour.findings, breaches, refusedScopes: [...refusedScopes], unsplitServices };
   if (breaches.length > 0) {
-    await keepBreaches(store, run, breaches, run.publishedAt);
+    await keepBreaches(store, run, breaches);
     return { ...findings, content: undefined };
   }
   const content = await contentOf(store, run);
@@ -99,6 +100,10 @@ async function recompute(
     policies,
     energy,
   })) {
+    if ("what" in charged) {
+      breaches.push(charged);
+      continue;
+    }
     for (const refused of charged.refused) refusedTeams.set(JSON.stringify(refused), refused);
     for (const [index, { name }] of policies.entries()) {
       const ofNode = charged.charges[index]!;

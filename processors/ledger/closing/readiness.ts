@@ -1,7 +1,7 @@
 import { closesFrom, periodOf, type BillingPeriod } from "../../../domain/period.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import { standingBreaches, type StandingBreach } from "../charging/breaches.ts";
+import { breachSentence, standingBreaches, type StandingBreach } from "../hours/breaches.ts";
 import { readLives } from "../term/hours-to-meter.ts";
 import type { LedgerRules } from "../hours/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
@@ -100,16 +100,9 @@ function earlierOpen(period: BillingPeriod, { openSince }: Closed, begun: number
   return { code: "earlier-open", sentence: `${oldest.name} is open: periods close in order, so close it first` };
 }
 
-function breach([first, ...others]: readonly StandingBreach[]): Objection {
-  if (first === undefined) return undefined;
-  const { cluster, node, slot, windowStart, policy, what, expected, found } = first;
-  const gpu = slot === "" ? "the rest" : `GPU ${slot}`;
-  const hour = new Date(windowStart).toISOString();
-  const more = others.length === 0 ? "" : `; and ${others.length} more`;
-  return {
-    code: "breach",
-    sentence: `charges of ${gpu} of ${cluster}/${node} in the hour from ${hour} do not sum to their cost: ${what} is ${found}, expected ${expected} under ${policy}${more}`,
-  };
+function breach(breaches: readonly StandingBreach[]): Objection {
+  const sentence = breachSentence(breaches);
+  return sentence === undefined ? undefined : { code: "breach", sentence };
 }
 
 const NAMED = 3;

@@ -53,12 +53,13 @@ export async function computeLedger(
   const isOpen = closingOf(turn.closed, windowStart) === undefined;
   const begun = isOpen ? await beginCharges(store, chargeRunOf(window, rules, turn), rules.charge) : undefined;
   const charges = begun && chargesAsMetered(begun);
-  const options = { dates, absentAfterMillis, asOf: now, signal, onUsage: charges?.add };
-  const { rows, discovered, proofs } = await meterWindow(store, run, options);
+  // A node that is missing in an hour of a closed period would be corrected to nothing.
+  const options = { dates, absentAfterMillis, asOf: now, signal, onUsage: charges?.add, mayLackNodes: isOpen };
+  const { rows, discovered, proofs, breaches } = await meterWindow(store, run, options);
   signal?.throwIfAborted();
   const charged =
     charges === undefined ? await chargeAgain(store, window, rules, turn) : rechargedOf("charge", await charges.end());
-  return { ...charged, usageRows: rows, discovered, proofs };
+  return { ...charged, breaches: [...breaches, ...charged.breaches], usageRows: rows, discovered, proofs };
 }
 
 /** Charges nodes from the rows of the meter. If charging fails, metering continues, and the error is thrown at the end. */
@@ -68,7 +69,7 @@ function chargesAsMetered(charges: HourCharges) {
     async add(rows: readonly UsageHour[]): Promise<void> {
       if (failure !== undefined) return;
       try {
-        for await (const { node, charged } of chargedUsage([rows], charges.rules)) await charges.add(node, charged);
+        for await (const charged of chargedUsage([rows], charges.rules)) await charges.add(charged);
       } catch (error) {
         failure = { error };
       }

@@ -73,7 +73,7 @@ export async function tryHour(
   await meterWindow(store, usage, {
     ...meteringOf(rules, now),
     onUsage: async (rows) => {
-      for await (const { node, charged } of chargedUsage([rows], charges.rules)) await charges.add(node, charged);
+      for await (const charged of chargedUsage([rows], charges.rules)) await charges.add(charged);
     },
   });
   const { breaches } = await charges.end();

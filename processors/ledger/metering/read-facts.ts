@@ -11,36 +11,8 @@ export interface FactsOfNodes {
   readonly pods: PodsOfNodes;
 }
 
-/** The number of slices whose facts are read together. */
-const SLICES_PER_READ = 5;
-
-/**
- * Returns a function that reads the facts of a slice of nodes within a span. Slices should be requested approximately in order. Facts are
- * read for several slices at once: the store sorts facts of pods by UID and those of nodes in granules of thousands, so a read for a few
- * nodes reads the data of many.
- */
-export function createFactReader(
-  store: StoreClient,
-  cluster: string,
-  slices: readonly (readonly string[])[],
-  span: Span,
-): (index: number) => Promise<FactsOfNodes> {
-  const reads = new Map<number, Promise<FactsOfNodes>>();
-  return async (index) => {
-    const number = Math.floor(index / SLICES_PER_READ);
-    const nodes = slices.slice(number * SLICES_PER_READ, (number + 1) * SLICES_PER_READ).flat();
-    const read = reads.get(number) ?? readFacts(store, cluster, nodes, span);
-    reads.set(number, read);
-    reads.delete(number - 2);
-    const { machines, pods } = await read;
-    return {
-      machines: new Map(slices[index]!.map((node) => [node, machines.get(node) ?? []])),
-      pods: new Map(slices[index]!.map((node) => [node, pods.get(node)!])),
-    };
-  };
-}
-
-async function readFacts(
+/** Reads the facts of some nodes within a span. Fails with a `StoreError`. */
+export async function readFacts(
   store: StoreClient,
   cluster: string,
   nodes: readonly string[],

@@ -62,8 +62,8 @@ async function readNames(
 /** The other data that records are made from. */
 interface KnownAround extends Pick<SeenWindow, "window" | "looked"> {
   readonly ofCluster: ClusterRecord;
-  /** The facts of the nodes. */
-  readonly facts: Promise<FactsOfNodes>;
+  /** The facts of the nodes, and maybe of others. */
+  readonly facts: FactsOfNodes;
 }
 
 /** The records of some nodes, with what the window has found out about other hours. */
@@ -82,7 +82,9 @@ export async function readRecords(
   { window, looked, ofCluster, facts }: KnownAround,
 ): Promise<ReadRecords> {
   const nodes = named.map(({ node }) => node);
-  const [{ machines, pods }, groups] = await Promise.all([facts, readGroups(store, cluster, nodes, looked)]);
+  const machines = new Map(nodes.map((node) => [node, facts.machines.get(node) ?? []]));
+  const pods = new Map(nodes.map((node) => [node, facts.pods.get(node)!]));
+  const groups = await readGroups(store, cluster, nodes, looked);
   const here = [...pods.values()].flatMap((ofNode) => [...ofNode.values()].map(({ holding }) => holding));
   const names = createNames(store, cluster, here);
   await names.learn(groups);

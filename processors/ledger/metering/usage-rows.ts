@@ -4,12 +4,11 @@ import type { Telemetry, UsageHolder, UsageHour, UsageMachine } from "../../../d
 import type { Claim } from "../../../domain/share/claim.ts";
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { rowsOf, type RowBinaryReader } from "../../../runtime/store/row-binary-reader.ts";
-import { slicesOf } from "../../../runtime/in-turns.ts";
+import { slicesBySize } from "../../../runtime/in-turns.ts";
 import type { StoreClient, StoreParameters } from "../../../runtime/store/client.ts";
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { createBlocks, listOf, namesOf } from "../../../runtime/store/schema/table.ts";
 import { CLAIM_COLUMNS, SLOT_COLUMNS, USAGE_COLUMNS, type UsageRow } from "../../../runtime/store/schema/usage.ts";
-import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { Span } from "../plan/node-record.ts";
 
 /** The JSON in the column `claims` for each claim. */
@@ -70,11 +69,11 @@ function usageRow({ cluster, node, slot, gpuKey, segment, holders, telemetry }: 
 const SELECTED = `${listOf(SLOT_COLUMNS)}, arrayZip(${listOf(CLAIM_COLUMNS)})`;
 
 /**
- * The most nodes, and hours of nodes, whose rows the store sorts at once. A node of eight GPUs has about 3 kB in an hour, and the embedded store
- * has a whole result in memory.
+ * The most nodes, and claims of nodes, whose rows the store sorts at once. A claim has about 400 bytes, and the embedded store has a whole result
+ * in memory.
  */
 const NODES_PER_READ = 1_000;
-const NODE_HOURS_PER_READ = 40_000;
+const CLAIMS_PER_READ = 300_000;
 
 const WITHIN = `
   FROM usage_hours_published
@@ -92,7 +91,7 @@ export async function* readUsage(
   only?: readonly string[],
 ): AsyncGenerator<readonly UsageHour[]> {
   const parameters = { cluster, ...span };
-  const nodes = only ?? (await readNodes(store, parameters));
+  const nodes = only?.map((node) => ({ node, claims: 0 })) ?? (await readNodes(store, parameters));
   const isOneOf =
     only === undefined ? "node BETWEEN {first:String} AND {last:String}" : "node IN {nodes:Array(String)}";
   const sql = `
@@ -102,18 +101,21 @@ export async function* readUsage(
     gpu: lately((text) => JSON.parse(text) as GpuAt),
     machine: lately((text) => JSON.parse(text) as UsageMachine),
   };
-  const hours = Math.ceil((span.until - span.from) / HOUR_MILLIS);
-  const most = Math.max(1, Math.min(NODES_PER_READ, Math.floor(NODE_HOURS_PER_READ / hours)));
-  for (const slice of slicesOf(nodes, most)) {
-    const within = { ...parameters, first: slice[0]!, last: slice.at(-1)!, nodes: slice };
+  const bounds = { most: NODES_PER_READ, size: CLAIMS_PER_READ };
+  for (const slice of slicesBySize(nodes, ({ claims }) => claims, bounds)) {
+    const names = slice.map(({ node }) => node);
+    const within = { ...parameters, first: names[0]!, last: names.at(-1)!, nodes: names };
     yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
   }
 }
 
-/** Returns the names of the nodes that have rows, sorted. */
-async function readNodes(store: StoreClient, parameters: StoreParameters): Promise<readonly string[]> {
-  const rows = await store.query<{ node: string }>(`SELECT DISTINCT node ${WITHIN} ORDER BY node`, parameters);
-  return rows.map(({ node }) => node);
+/** Returns the nodes that have rows, sorted, with the number of their rows and claims. */
+function readNodes(
+  store: StoreClient,
+  parameters: StoreParameters,
+): Promise<readonly { readonly node: string; readonly claims: number }[]> {
+  const sql = `SELECT node, toFloat64(sum(1 + length(holders))) AS claims ${WITHIN} GROUP BY node ORDER BY node`;
+  return store.query(sql, parameters);
 }
 
 /** Parsers from texts to objects. An equal text gives the same object as before, because the slots of a machine have much in common. */

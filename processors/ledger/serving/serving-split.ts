@@ -11,7 +11,7 @@ import type { Service, ServiceName } from "../../../domain/serving/service.ts";
 import type { SplitRule } from "../../../domain/serving/split-rule.ts";
 import { splitService, type ServingRule } from "../../../domain/serving/split-service.ts";
 import { COUNTED } from "../charge/amounts.ts";
-import type { Breach } from "../charge/invariant.ts";
+import type { Breach } from "../charge/breach.ts";
 
 /** A line with the rule that made it. */
 export type RuledLine = ServingLine & { readonly rule: SplitRule };

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { inTurns, slicesOf } from "../../../runtime/in-turns.ts";
+import { inTurns, slicesBySize, slicesOf } from "../../../runtime/in-turns.ts";
 
 describe("work in turns", () => {
   it("has at most the given number of items at once, begun in their order", async () => {
@@ -33,5 +33,13 @@ describe("slices", () => {
   it("have the given length, except the last one; an empty list has none", () => {
     expect(slicesOf([1, 2, 3], 2)).toEqual([[1, 2], [3]]);
     expect(slicesOf([], 2)).toEqual([]);
+  });
+});
+
+describe("slices by size", () => {
+  it("have at most 3 items with a sum of at most 10, in order; a larger item is alone", () => {
+    const slices = (sizes: readonly number[]) => slicesBySize(sizes, (size) => size, { most: 3, size: 10 });
+    expect(slices([1, 2, 3, 4, 5, 20, 1, 9, 1])).toEqual([[1, 2, 3], [4, 5], [20], [1, 9], [1]]);
+    expect(slices([])).toEqual([]);
   });
 });

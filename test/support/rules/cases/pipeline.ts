@@ -235,7 +235,7 @@ export const PIPELINE_CASES: readonly RuleCase[] = [
     { silent: ["10m", "1h21m"], firing: ["10m30s", "1h19m"] },
     alert(
       { ...TARGET, ...critical },
-      "For about 1 GPUs the charges did not add up to their cost. Such hours are not published, and a period with such an hour cannot be closed. gpu-ledger check shows the GPU and the hour.",
+      "For about 1 GPUs or nodes the charges did not add up to their cost, or could not be computed. The hour lacks them, and its period cannot be closed. gpu-ledger check shows the node and the hour.",
     ),
   ),
   whileTrue(
