@@ -224,7 +224,7 @@ and on (cluster) sum by (cluster) (${own(options, "kubernetes_watching")}) > 0`;
   {
     ...warning,
     name: "GPULedgerScrapesUnsent",
-    forMillis: 5 * MINUTE_MILLIS,
+    forMillis: 0,
     expr: (options) => `sum by (job, scrape_job) (increase(${own(options, "scrapes_unsent_total")}[10m])) > 0`,
     summary: "Scrapes do not become messages.",
     description:

@@ -16,6 +16,9 @@ has every key with its default value). The output for the default configuration 
   inhibitions match our alerts by it.
 - **Team, cost center and workload** are labels of alerts about pods. Alerts about GPUs have the current holder in \`held_by\`. They come
   from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
+- **What is lost alerts at once**: lost messages, scrapes that were not kept, dead letters and sums that are not exact have no \`for\`, and fire for
+  10 minutes or longer. A trouble that ends by itself and loses nothing (a store, a bus or an API server that is away, an election) waits, so that a
+  restart is silent.
 - **Opting out**: the label \`gpu-ledger/alerts: "off"\` on a pod or a namespace excludes it from alerts about waste.
 - **Counters** in the table are missing in dcgm-exporter's default file. \`gpu-ledger generate exporter-config\` writes a file with
   all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, list the

@@ -138,6 +138,40 @@ describe("forbidden requests", () => {
   });
 });
 
+describe("a server that refuses every request for minutes", () => {
+  it.each([
+    ["because the token has ended and nobody renews it", "Unauthorized", () => server.access.setTokens(["another"])],
+    ["because it has too many", "Too many requests", () => server.troubles.fail({ status: 429 }, Infinity)],
+  ])("%s, ends nothing, is reported, and its objects are right afterwards", async (_, reason, refuse) => {
+    server.access.setTokens(["own"]);
+    for (const name of ["stays", "goes"]) server.put(gpuPod(name));
+    const { watcher, log } = watch({ token: () => "own" });
+    await vi.waitFor(() => expect(sent.workloads).toHaveLength(2), LONG);
+    refuse();
+    server.endWatches();
+    await vi.waitFor(() => expect(watcher.state().failure).toContain(reason), LONG);
+    passedMillis += 5 * MINUTE_MILLIS;
+    server.put(gpuPod("comes"));
+    server.delete(gpuPod("goes"));
+    await vi.waitFor(() => expect(watcher.state().watching).toBe(false), LONG);
+    expect(sent.workloads.filter(({ end }) => end !== undefined)).toEqual([]);
+    server.troubles.clear();
+    server.access.setTokens(["own"]);
+    await vi.waitFor(() => expect(watcher.state()).toMatchObject({ watching: true, failure: undefined }), LONG);
+    const newest = (uid: string) =>
+      sent.workloads
+        .filter((fact) => fact.uid === uid)
+        .toSorted(compareFacts)
+        .at(-1);
+    await vi.waitFor(
+      () => expect([newest("uid-goes")?.end, newest("uid-comes")?.uid]).toEqual([expect.anything(), "uid-comes"]),
+      LONG,
+    );
+    expect(newest("uid-stays")!.end).toBeUndefined();
+    expect([log.removed, log.forbidden]).toEqual([[], []]);
+  });
+});
+
 describe("streams and lists that break", () => {
   it.each([
     ["are cut in the middle of a line", () => server.cutWatches(20)],

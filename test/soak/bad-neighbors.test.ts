@@ -5,8 +5,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { roll } from "../../demo/fleet/hash.ts";
 import {
+  startFloodingSender,
+  startHoldingClient,
   startHostileTarget,
   startPoisonProducer,
+  type FloodingSender,
+  type HoldingClient,
   type HostileTarget,
   type PoisonProducer,
 } from "../support/bad-neighbors.ts";
@@ -14,6 +18,7 @@ import { prepareKafka } from "../support/kafka-broker.ts";
 import { TROUBLED_GROUP } from "../support/kubernetes/random-troubles.ts";
 import { followMemory, type MemoryOfParts } from "../support/memory-quarters.ts";
 import { requirePart } from "../support/parts.ts";
+import { freePort } from "../support/ports.ts";
 import { startStack, type Stack } from "../support/stack.ts";
 import {
   chargedHours,
@@ -33,6 +38,9 @@ const PAST_HOURS = 6;
 const HOSTILE_BYTES = 4_000_000;
 const MOST_SECONDS = 10;
 const POISON_EVERY_MILLIS = 2_000;
+const FLOOD_EVERY_MILLIS = 250;
+/** More than a port permits one address. */
+const HELD_CONNECTIONS = 700;
 const LIVE = `SELECT concat(uid, ' ', argMax(phase, order), ' ', argMax(node, order)) AS pod
   FROM (SELECT *, (epoch, version, ended, seen_at) AS order FROM workload_facts)
   WHERE cluster = 'demo' GROUP BY uid HAVING argMax(ended, order) = 0 ORDER BY pod`;
@@ -46,6 +54,8 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   let cluster: TroubledCluster;
   let hostile: HostileTarget;
   let poison: PoisonProducer;
+  let flood: FloodingSender;
+  let holding: HoldingClient;
   let memory: MemoryOfParts;
   let startedAt: number;
   /** Stages in which a hundredth of the scrapes were available to queries too late. */
@@ -53,6 +63,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
 
   beforeAll(async () => {
     hostile = await startHostileTarget(HOSTILE_BYTES);
+    const receiver = `127.0.0.1:${await freePort()}`;
     stack = await startStack({
       steady: true,
       history: `${PAST_HOURS}h`,
@@ -60,11 +71,17 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
         cluster = await startTroubledCluster({ folder, chance, exporters: await exportersOf(demo, metricsToken) });
         return {
           [join(data, "demo-kubeconfig.json")]: cluster.kubeconfig,
-          "  jobs:\n": `  jobs:\n    - { name: hostile, targets: ["${hostile.url}"] }\n`,
+          "  jobs:\n": `  remoteWrite: { listen: "${receiver}" }\n  jobs:\n    - { name: hostile, targets: ["${hostile.url}"] }\n`,
         };
       },
     });
     poison = await startPoisonProducer(stack.broker.address, POISON_EVERY_MILLIS);
+    flood = startFloodingSender(`http://${receiver}/api/v1/write`, FLOOD_EVERY_MILLIS);
+    const programs = (["collect", "process", "process-2", "serve"] as const).map((name) => stack.program(name).url);
+    holding = startHoldingClient(
+      [`http://${receiver}`, ...programs].map((url) => Number(new URL(url).port)),
+      HELD_CONNECTIONS,
+    );
     await vi.waitUntil(async () => (await chargedHours(stack)) >= PAST_HOURS, {
       timeout: 15 * MINUTE,
       interval: 5_000,
@@ -75,6 +92,8 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   afterAll(async () => {
     rmSync(folder, { recursive: true });
     await poison?.stop();
+    await flood?.stop();
+    await holding?.stop();
     await stack?.stop();
     await cluster?.stop();
     await hostile?.stop();
@@ -134,8 +153,7 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   });
 
   it("stays fresh beside hostile pages, poison messages and random troubles of the API server", async () => {
-    hostile.setActive(true);
-    poison.setActive(true);
+    for (const neighbor of [hostile, poison, flood, holding]) neighbor.setActive(true);
     const alerts = await run("random troubles", 18, randomTrouble);
     expect(alerts).toEqual(expect.arrayContaining(["GPULedgerDeadLetters", "GPULedgerScrapesFailing"]));
     await expectFactsToBeTrue();
@@ -172,18 +190,18 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   });
 
   it("has no alert left when all troubles have ended", async () => {
-    hostile.setActive(false);
-    poison.setActive(false);
+    for (const neighbor of [hostile, poison, flood, holding]) neighbor.setActive(false);
     const alerts = await run("quiet", 16);
     process.stdout.write(
-      `hostile pages ${hostile.pages()}, poison messages ${poison.sent()}, troubles of ${TROUBLED_GROUP} and others: ` +
+      `hostile pages ${hostile.pages()}, poison messages ${poison.sent()}, samples of the flood ${flood.sent()}, ` +
+        `connections held ${holding.opened()}, troubles of ${TROUBLED_GROUP} and others: ` +
         `${[...cluster.troubles.counts].map(([name, count]) => `${name} ${count}`).join(", ")}\n`,
     );
     expect(alerts).toEqual([]);
   });
 
   it("has lost nothing, and its charges and metrics are right", async () => {
-    await expectNothingLost(stack, startedAt, poison.sent(), 1);
+    await expectNothingLost(stack, startedAt, poison.sent(), 2);
     await expectChargesToAddUp(stack);
     await expectMetricsToBeRight(stack);
   });
@@ -193,6 +211,9 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   it("was fresh in every stage", () => expect(late).toEqual([]));
 
   async function randomTrouble(): Promise<void> {
+    // A controller that writes an annotation that no rule reads.
+    const metadata = { name: "restless", uid: "restless", annotations: { "example.com/seen": String(Date.now()) } };
+    cluster.server.put({ apiVersion: "v1", kind: "Namespace", metadata });
     const name = await cluster.troubles.makeOne();
     if (name === "restored") await cluster.settle();
     await pause(2_000 + chance() * 18_000);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Kafka, logLevel } from "kafkajs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
@@ -9,6 +9,8 @@ import { readFact } from "../../processors/ingest/facts.ts";
 import { inventoryFact, namespaceFact, NOON, workloadFact } from "./facts.ts";
 import { hostilePages } from "./hostile-pages.ts";
 import { nonsense } from "./nonsense.ts";
+import { pushedPage } from "./receiver-world.ts";
+import { compressed, writeV1 } from "./remote-write.ts";
 
 /** A part that runs until it is stopped. */
 interface Running {
@@ -103,6 +105,86 @@ export async function startPoisonProducer(broker: string, everyMillis: number): 
     },
   };
 }
+
+/** Holds connections to ports while it is active, and opens each again that a port ends. */
+export interface HoldingClient extends Running {
+  setActive(active: boolean): void;
+  /** The number of connections that it has opened. */
+  opened(): number;
+}
+
+/** Starts a client of another address of this machine that holds a number of connections to each port. */
+export function startHoldingClient(ports: readonly number[], each: number): HoldingClient {
+  const held = new Set<Socket>();
+  let isActive = false;
+  let opened = 0;
+
+  function hold(port: number): void {
+    if (!isActive) return;
+    const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.3.1" });
+    opened += 1;
+    held.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      held.delete(socket);
+      setTimeout(hold, 1_000, port).unref();
+    });
+    socket.resume().write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+  }
+
+  function setActive(active: boolean): void {
+    isActive = active;
+    if (active) for (const port of ports) for (let index = 0; index < each; index += 1) hold(port);
+    else for (const socket of held) socket.destroy();
+  }
+  return {
+    setActive,
+    opened: () => opened,
+    stop() {
+      setActive(false);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Sends requests of remote write while it is active, each with the samples of one GPU in the last 5 s, 1 ms apart. */
+export interface FloodingSender extends Running {
+  setActive(active: boolean): void;
+  /** The number of samples that a receiver has accepted requests of. */
+  sent(): number;
+}
+
+/** Starts a sender to the address of a receiver. */
+export function startFloodingSender(url: string, everyMillis: number): FloodingSender {
+  const { labels } = pushedPage({ atMillis: 0, gpus: 1, instance: "10.0.0.66:9400", more: { node: "flood" } })[0]!;
+  const model = { ...labels, modelName: "NVIDIA L4" };
+  let isActive = false;
+  let sent = 0;
+  const ending = new AbortController();
+  const sending = (async () => {
+    while (!ending.signal.aborted) {
+      if (isActive) {
+        const begun = Date.now() - SAMPLES_OF_FLOOD;
+        const samples = Array.from({ length: SAMPLES_OF_FLOOD }, (_, at): [number, number] => [begun + at, at % 100]);
+        const body = compressed(writeV1([{ labels: model, samples }]));
+        const headers = { "content-encoding": "snappy", "content-type": "application/x-protobuf" };
+        const answer = await fetch(url, { method: "POST", body: new Uint8Array(body), headers }).catch(() => undefined);
+        if (answer?.ok === true) sent += SAMPLES_OF_FLOOD;
+      }
+      await pause(everyMillis, undefined, { signal: ending.signal }).catch(() => {});
+    }
+  })();
+  return {
+    setActive: (active) => void (isActive = active),
+    sent: () => sent,
+    async stop() {
+      ending.abort();
+      await sending;
+    },
+  };
+}
+
+const SAMPLES_OF_FLOOD = 5_000;
 
 function isRefused(topic: string, value: Buffer): boolean {
   if (topic === SAMPLES_TOPIC) return "invalid" in createScrapeDecoder().decode(value);
