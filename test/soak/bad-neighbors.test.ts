@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { roll } from "../../demo/fleet/hash.ts";
 import {
+  FLOODED,
   startFloodingSender,
   startHoldingClient,
   startHostileTarget,
@@ -201,7 +202,15 @@ describe.skipIf(!hasParts)(`the stack of docker-compose.yml beside bad neighbors
   });
 
   it("has lost nothing, and its charges and metrics are right", async () => {
-    await expectNothingLost(stack, startedAt, poison.sent(), 2);
+    await expectNothingLost(stack, startedAt, poison.sent(), 1, FLOODED);
+    const kept = await stack.store.query(
+      `SELECT max(scrapes) <= 120 AS isBounded, toUInt32(sum(scrapes - moments)) AS twice FROM (
+         SELECT count() AS scrapes, uniqExact(scraped_at) AS moments FROM scrapes FINAL
+         WHERE node = {node:String} GROUP BY toStartOfMinute(scraped_at)
+       )`,
+      { node: FLOODED },
+    );
+    expect(kept).toEqual([{ isBounded: 1, twice: 0 }]);
     await expectChargesToAddUp(stack);
     await expectMetricsToBeRight(stack);
   });

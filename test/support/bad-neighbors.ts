@@ -154,9 +154,12 @@ export interface FloodingSender extends Running {
   sent(): number;
 }
 
+/** The node of the samples of a {@link FloodingSender}. */
+export const FLOODED = "flood";
+
 /** Starts a sender to the address of a receiver. */
 export function startFloodingSender(url: string, everyMillis: number): FloodingSender {
-  const { labels } = pushedPage({ atMillis: 0, gpus: 1, instance: "10.0.0.66:9400", more: { node: "flood" } })[0]!;
+  const { labels } = pushedPage({ atMillis: 0, gpus: 1, instance: "10.0.0.66:9400", more: { node: FLOODED } })[0]!;
   const model = { ...labels, modelName: "NVIDIA L4" };
   let isActive = false;
   let sent = 0;
