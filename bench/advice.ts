@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../processors/ledger/runs/runs.ts";
 import { compareBills } from "../cli/advise/what-if.ts";
 import { readWhatIf } from "../runtime/config/what-if.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";

@@ -1,6 +1,6 @@
 import { chargeWindow } from "../processors/ledger/charging/charge-window.ts";
 import { meterWindow } from "../processors/ledger/metering/meter.ts";
-import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../processors/ledger/runs/runs.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../runtime/store/schema/charges.ts";
 import { listOf } from "../runtime/store/schema/table.ts";

@@ -4,7 +4,7 @@ import type { ClickHouseQuery, Panel, Variable } from "../dashboards/model.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../dashboards/options.ts";
 import { periodOf } from "../domain/period.ts";
 import { computeWindow } from "../processors/ledger/rollup/rollups.ts";
-import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../processors/ledger/runs/runs.ts";
 import { createSums } from "../reports/sums/sums.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { ALL, expandedSql, type Shown } from "../test/support/grafana/expand.ts";

@@ -1,9 +1,9 @@
 import { periodOf } from "../domain/period.ts";
 import { HOUR_MILLIS } from "../domain/time.ts";
-import { readClosed } from "../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../processors/ledger/closing/frozen.ts";
+import { readClosed } from "../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../processors/ledger/closed/frozen.ts";
 import { computeLedger } from "../processors/ledger/hours/compute-hour.ts";
-import { newRunId, publishRun } from "../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../processors/ledger/runs/runs.ts";
 import { meterServing } from "../processors/ledger/serving/meter-serving.ts";
 import { readServing } from "../reports/serving/read-serving.ts";
 import type { StoreClient } from "../runtime/store/client.ts";

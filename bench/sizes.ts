@@ -7,7 +7,7 @@ import { INVENTORY_TOPIC, SAMPLES_TOPIC, WORKLOADS_TOPIC } from "../domain/messa
 import { chargeWindow } from "../processors/ledger/charging/charge-window.ts";
 import { meterWindow } from "../processors/ledger/metering/meter.ts";
 import { computeWindow } from "../processors/ledger/rollup/rollups.ts";
-import { newRunId } from "../processors/ledger/hours/runs.ts";
+import { newRunId } from "../processors/ledger/runs/runs.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import { inventoryFact, workloadFact } from "../test/support/facts.ts";
 import { createPut, type PlacedMessage } from "../test/support/play.ts";

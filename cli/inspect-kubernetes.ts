@@ -1,4 +1,4 @@
-import { COUNTED_BY } from "../domain/node-gpus.ts";
+import { COUNTED_BY } from "../domain/share/node-gpus.ts";
 import type { InspectedObject, ObjectInspection } from "../collectors/kubernetes/inspect.ts";
 import type { NodeGpus } from "../domain/inventory.ts";
 import type { DeviceEvidence, GpuAsk } from "../domain/workload.ts";

@@ -16,6 +16,9 @@ export const HOURS_OF_DAY = 24;
 /** The hours of a month, as clouds count them. */
 export const MONTH_HOURS = 730;
 
+/** The largest time, milliseconds since the epoch: the year 2262, which is the limit of the store's times. */
+export const LAST_MILLIS = 9_223_372_036_854;
+
 /** Returns the start of the UTC hour that contains the time. Both are milliseconds since the epoch. */
 export function hourOf(millis: number): number {
   return Math.floor(millis / HOUR_MILLIS) * HOUR_MILLIS;

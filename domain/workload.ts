@@ -1,7 +1,7 @@
 import type { PodCompute } from "./compute.ts";
 import type { FactEnd, FactOrigin } from "./fact.ts";
-import type { Marks } from "./owner/owner.ts";
-import type { TrainingMarks } from "./training/marks.ts";
+import type { Marks } from "./marks.ts";
+import type { TrainingMarks } from "./training-marks.ts";
 
 /** The kinds of workload that dashboards group by. */
 export type WorkloadType = "training" | "inference" | "notebook" | "other";

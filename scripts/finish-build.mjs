@@ -4,8 +4,8 @@ import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from "node
 if (existsSync("runtime/store/migrations")) {
   cpSync("runtime/store/migrations", "dist/runtime/store/migrations", { recursive: true });
 }
-if (existsSync("reports/pages/assets"))
-  cpSync("reports/pages/assets", "dist/reports/pages/assets", { recursive: true });
+if (existsSync("reports/parts/assets"))
+  cpSync("reports/parts/assets", "dist/reports/parts/assets", { recursive: true });
 cpSync("config/prices.example.yaml", "dist/config/prices.example.yaml");
 if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
 const { name, version, type, engines } = JSON.parse(readFileSync("package.json", "utf8"));

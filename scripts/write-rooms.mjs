@@ -36,7 +36,8 @@ function surroundings(room) {
   });
 }
 
-function ruleOf(room) {
+/** Returns the patterns of the imports that a room refuses. */
+function patternsOf(room) {
   const { imports, packages = true } = rooms[room];
   const allowed = imports.length === 0 ? "itself alone" : imports.map((name) => `${name}/`).join(", ");
   const message = `${room}/ imports ${allowed}: scripts/rooms.json`;
@@ -45,20 +46,59 @@ function ruleOf(room) {
     ...(packages ? [] : surroundings(room)),
   ]);
   const patterns = [{ regex: `^(\\.\\./)+(${[...places].join("|")})(/|\\.ts)`, message }];
-  if (!packages) patterns.push({ regex: "^[^.]", message });
-  return { files: [`${room}/**`], rules: { "no-restricted-imports": ["error", { patterns }] } };
+  return packages ? patterns : [...patterns, { regex: "^[^.]", message }];
 }
+
+/** Returns the patterns of the imports that a folder refuses because they are on its own floor of the room, or above. */
+function floorPatterns(room, folder) {
+  const { floors } = rooms[room];
+  const own = floors.findIndex((names) => names.includes(folder));
+  const places = floors
+    .slice(own)
+    .flat()
+    .filter((name) => name !== folder);
+  const message = `${room}/${folder}/ imports the floors below it: scripts/rooms.json`;
+  return [{ regex: `^(\\.\\./)+(${places.join("|")})/`, message }];
+}
+
+/** Returns the rule for a room, or for a folder on a floor of a room. The last rule that matches a file counts, so it has all patterns. */
+function ruleOf(place) {
+  const room = place.split("/").slice(0, -1).join("/");
+  const patterns = [
+    ...patternsOf(rooms[place] === undefined ? room : place),
+    ...(rooms[room]?.floors === undefined ? [] : floorPatterns(room, place.split("/").at(-1))),
+  ];
+  return { files: [`${place}/**`], rules: { "no-restricted-imports": ["error", { patterns }] } };
+}
+
+const places = names.flatMap((room) => {
+  const onFloors = (rooms[room].floors ?? []).flat().map((name) => `${room}/${name}`);
+  return [room, ...onFloors.filter((place) => rooms[place] === undefined)];
+});
 
 const lint = JSON.parse(readFileSync(LINT, "utf8"));
 const others = lint.overrides.filter(({ rules }) => rules["no-restricted-imports"] === undefined);
-lint.overrides = [...names.filter((room) => refused(room).length > 0).map(ruleOf), ...others];
+lint.overrides = [
+  ...places.filter((place) => rooms[place] === undefined || refused(place).length > 0).map(ruleOf),
+  ...others,
+];
 writeFileSync(LINT, `${JSON.stringify(lint, null, 2)}\n`);
 
 const rows = names.map((room) => {
   const { holds, imports } = rooms[room];
   return `| \`${room}/\` | ${holds} | ${imports.map((name) => `\`${name}/\``).join(", ") || "itself"} |`;
 });
+const floors = names.flatMap((room) =>
+  rooms[room].floors === undefined
+    ? []
+    : [
+        `- \`${room}/\`: ${rooms[room].floors.map((floor) => floor.map((name) => `\`${name}/\``).join(" ")).join(", then ")}`,
+      ],
+);
 const table = ["| room | contents      | what it imports |", "| --- | --- | --- |", ...rows].join("\n");
 const page = readFileSync(PAGE, "utf8");
 const [before, after] = [page.split(BEGIN)[0], page.split(END)[1]];
-writeFileSync(PAGE, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
+writeFileSync(
+  PAGE,
+  `${before}${BEGIN}\n\n${table}\n\nThree rooms have floors. A folder imports the floors before its own alone:\n\n${floors.join("\n")}\n\n${END}${after}`,
+);

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { perMonth } from "../domain/advice/card-json.ts";
 import { formatAmount, type Money } from "../domain/exact/units.ts";
-import { readAdviceRun, readAdviceSums } from "../reports/read/advice.ts";
+import { readAdviceRun, readAdviceSums } from "../reports/advice/read-cards.ts";
 import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../runtime/store/client.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { periodOf, periodsDue, type BillingPeriod } from "../domain/period.ts";
 import { closePeriod } from "../processors/ledger/closing/close.ts";
-import { readClosed } from "../processors/ledger/closing/closed.ts";
+import { readClosed } from "../processors/ledger/closed/closed.ts";
 import { firstCharged } from "../processors/ledger/closing/readiness.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Policy } from "../domain/policy/policy.ts";
 import type { CloseSetting } from "../processors/ledger/closing/close.ts";
-import { ledgerRules, type LedgerRules } from "../processors/ledger/hours/rules.ts";
+import { ledgerRules, type LedgerRules } from "../processors/ledger/charging/rules.ts";
 import { ledgerOf, writtenBook } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
 

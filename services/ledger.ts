@@ -9,7 +9,7 @@ import type { TermEvents } from "../processors/ledger/term/term-events.ts";
 import { TERM_TIMING } from "../processors/ledger/term/term-timing.ts";
 import { workTerm, type TermLedger } from "../processors/ledger/term/term-work.ts";
 import type { Recharge } from "../processors/ledger/term/recharge.ts";
-import { SCHEDULE_TIMING } from "../processors/ledger/hours/schedule.ts";
+import { SCHEDULE_TIMING } from "../processors/ledger/term/schedule.ts";
 import type { SplitRule } from "../domain/serving/split-rule.ts";
 import { servingOf } from "../runtime/config/serving.ts";
 import { hoursIn, isBehind } from "../domain/charge/settling.ts";

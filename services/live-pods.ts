@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { sampleKey } from "../domain/messages/scrape-message.ts";
 import { inventoryKey } from "../domain/messages/fact-message.ts";
-import { countOf } from "../domain/node-gpus.ts";
+import { countOf } from "../domain/share/node-gpus.ts";
 import { asNumber, type createGpuPrices } from "../processors/live/gpu-price.ts";
 import type { IsOwn, LivePods } from "../processors/live/pods.ts";
 import { partitionOf } from "../runtime/bus/partitioner.ts";

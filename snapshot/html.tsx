@@ -3,9 +3,9 @@ import { formatAmount, type GpuHours, type Money as Amount } from "../domain/exa
 import { whyAddress } from "../domain/practice/page.ts";
 import { momentText } from "../domain/time.ts";
 import { COUNTED } from "../reports/format/counted.ts";
-import { fileHtml } from "../reports/format/file-html.tsx";
-import { Money } from "../reports/pages/parts/money.tsx";
-import { Table, type Column } from "../reports/pages/parts/table.tsx";
+import { fileHtml } from "../reports/render/file-html.tsx";
+import { Money } from "../reports/parts/money.tsx";
+import { Table, type Column } from "../reports/parts/table.tsx";
 import { monthOf } from "./month.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { amounts, HELD } from "./text.ts";

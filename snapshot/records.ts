@@ -1,6 +1,6 @@
 import { holdingOf, type Holding } from "../domain/holding.ts";
 import type { InventoryFact } from "../domain/inventory.ts";
-import { countOf, isGuess, strongestCount } from "../domain/node-gpus.ts";
+import { countOf, isGuess, strongestCount } from "../domain/share/node-gpus.ts";
 import { clusterRecordOf } from "../processors/ledger/plan/cluster-record.ts";
 import { withEarliestLayouts } from "../processors/ledger/plan/layouts.ts";
 import type { Machine, NodeRecord, RecordedPod, SeenGpu } from "../processors/ledger/plan/node-record.ts";

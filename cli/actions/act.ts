@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { changeFileOf } from "../../reports/advice/change-file.ts";
-import { postingOfCard } from "../../reports/advice/posting.ts";
+import { postingOfCard } from "../../reports/delivery/card-posting.ts";
 import { DeliveryError } from "../../reports/delivery/error.ts";
 import { postToWebhook } from "../../reports/delivery/webhook.ts";
-import { readAdviceCards, readAdviceRun, type StoredCard } from "../../reports/read/advice.ts";
+import { readAdviceCards, readAdviceRun, type StoredCard } from "../../reports/advice/read-cards.ts";
 import type { ConfiguredWebhook } from "../../runtime/config/deliveries.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";

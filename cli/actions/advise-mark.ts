@@ -3,7 +3,7 @@ import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";
 import { momentText } from "../../domain/time.ts";
 import { writeMark, type Decision } from "../../reports/advice/marks.ts";
 import { subjectText } from "../../reports/advice/text.ts";
-import { readAdviceCard } from "../../reports/read/advice.ts";
+import { readAdviceCard } from "../../reports/advice/read-cards.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { openStore } from "../store.ts";

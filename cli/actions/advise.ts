@@ -1,7 +1,7 @@
 import { readDimensions } from "../../domain/charge/dimension.ts";
 import { lastDays, makeCards } from "../../processors/ledger/advice/make-cards.ts";
 import type { PrintFormat } from "../../reports/format/names.ts";
-import { readCameTrue } from "../../reports/read/came-true.ts";
+import { readCameTrue } from "../../reports/advice/came-true.ts";
 import { readSpan } from "../../reports/question/span.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";

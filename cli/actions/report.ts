@@ -11,7 +11,7 @@ import {
 import { lineBytes } from "../../reports/lines/line-bytes.ts";
 import { PdfError } from "../../reports/format/pdf.ts";
 import { objectionTo, readFilters, type ReportKind } from "../../reports/question/question.ts";
-import { SUM_WRITERS } from "../../reports/report/formats.ts";
+import { SUM_WRITERS } from "../../reports/render/formats.ts";
 import { TooManyGroupsError } from "../../reports/report/groups.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { provisionalSentence } from "../../reports/report/provisional.ts";

@@ -3,7 +3,7 @@ import { momentText } from "../../domain/time.ts";
 import { OUTCOME_AMOUNTS, outcomeJson } from "../../reports/advice/outcome-json.ts";
 import { formatCsv } from "../../reports/format/csv.ts";
 import { formatTable } from "../../reports/format/table.ts";
-import type { CameTrue } from "../../reports/read/came-true.ts";
+import type { CameTrue } from "../../reports/advice/came-true.ts";
 import type { PrintFormat } from "../../reports/format/names.ts";
 
 const HEADS = ["id", "kind", "team", "workload", "changed", "verdict", "days", "similar"];

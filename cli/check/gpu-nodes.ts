@@ -3,7 +3,7 @@ import { resourceNamesOf } from "../../collectors/kubernetes/projection/gpu-reso
 import { listGpuNodes, type GpuNode } from "../../collectors/kubernetes/gpu-nodes.ts";
 import type { RemarkReason } from "../../collectors/kubernetes/projection/remark.ts";
 import type { CountedBy } from "../../domain/inventory.ts";
-import { countOf, isGuess, withShown } from "../../domain/node-gpus.ts";
+import { countOf, isGuess, withShown } from "../../domain/share/node-gpus.ts";
 import { COUNTED } from "../../reports/format/counted.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import { errorText } from "../context.ts";

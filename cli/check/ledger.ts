@@ -1,7 +1,7 @@
 import { formatAmount, amountOf } from "../../domain/exact/units.ts";
 import { closesFrom, periodOf, periodsDue } from "../../domain/period.ts";
-import { breachSentence, standingBreaches } from "../../processors/ledger/hours/breaches.ts";
-import { readClosed } from "../../processors/ledger/closing/closed.ts";
+import { breachSentence, standingBreaches } from "../../processors/ledger/runs/breaches.ts";
+import { readClosed } from "../../processors/ledger/closed/closed.ts";
 import { firstCharged } from "../../processors/ledger/closing/readiness.ts";
 import { hasBook, ledgerOf } from "../../runtime/config/ledger.ts";
 import { LIST_PRICED } from "../../runtime/config/list-prices.ts";

@@ -4,7 +4,7 @@ import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import type { BookedCharge } from "../../runtime/store/schema/charges.ts";
 import { CloseError } from "../../processors/ledger/closing/close-error.ts";
 import { closePeriod } from "../../processors/ledger/closing/close.ts";
-import { ledgerRules, type LedgerRules } from "../../processors/ledger/hours/rules.ts";
+import { ledgerRules, type LedgerRules } from "../../processors/ledger/charging/rules.ts";
 import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

@@ -1,4 +1,4 @@
-import { fitsGlob, isGlob } from "../price/glob.ts";
+import { fitsGlob, isGlob } from "../glob.ts";
 import { GPU_MODELS, type GpuModel, type ModelVendor } from "./models.ts";
 
 /** Vendor prefixes of model names, in the form of {@link plain}. */

@@ -1,7 +1,7 @@
 import type { Scrape, ScrapeAttempt, ScrapeOrigin, ScrapeShape } from "../scrape.ts";
 import type { Shape } from "./shape.ts";
 import { eventShape, stableShape } from "./scrape-shapes.ts";
-import { LAST_MILLIS } from "./shapes.ts";
+import { LAST_MILLIS } from "../time.ts";
 
 /**
  * The version of the binary format of a scrape. All numbers are little-endian:

@@ -1,7 +1,8 @@
+import { LAST_MILLIS } from "../time.ts";
 import type { ClusterFact, ClusterFactBodies, SliceDevice } from "../cluster-fact.ts";
 import type { Compute, OtherPods, PodCompute } from "../compute.ts";
 import type { InventoryFact, NodeGpus } from "../inventory.ts";
-import type { TrainingMarks } from "../training/marks.ts";
+import type { TrainingMarks } from "../training-marks.ts";
 import type { DeviceEvidence, GpuAsk, PodTimes, WorkloadFact } from "../workload.ts";
 import {
   amount,
@@ -24,8 +25,6 @@ import {
  * `null` in place of a device. Unknown fields are ignored. Words that are only informative (a phase, a vendor) may be new ones.
  */
 
-/** The largest time, milliseconds since the epoch: the year 2262, which is the limit of the store's times. */
-export const LAST_MILLIS = 9_223_372_036_854;
 const millis = whole(LAST_MILLIS);
 /** The largest accepted count. No node has more of anything, and no pod requests more. */
 export const MOST_COUNT = 1_000_000;

@@ -1,4 +1,5 @@
-import type { Marks, Owner } from "./owner.ts";
+import type { Owner } from "./owner.ts";
+import type { Marks } from "../marks.ts";
 import type { LabelRule } from "./rule.ts";
 import type { Source } from "./source.ts";
 

@@ -1,3 +1,5 @@
+import type { Marks } from "../marks.ts";
+
 /** A dimension that a cost is attributed to, in addition to the workload itself. */
 export type Dimension = (typeof DIMENSIONS)[number];
 
@@ -9,12 +11,6 @@ export const PLATFORM = "platform";
 
 /** The team of costs for which no team is named. */
 export const UNOWNED = "unowned";
-
-/** Labels and annotations of an object. */
-export interface Marks {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-}
 
 /** The fields of a workload that the owner rules read. Unknown fields are empty strings. */
 export interface OwnerSubject {

@@ -1,4 +1,4 @@
-import { commonName, fitsGlob, isGlob, literalLength } from "../price/glob.ts";
+import { commonName, fitsGlob, isGlob, literalLength } from "../glob.ts";
 
 /** A compiled name pattern. */
 export interface Pattern {

@@ -1,4 +1,4 @@
-import type { Marks } from "../owner/owner.ts";
+import type { Marks } from "../marks.ts";
 
 /**
  * The label or annotation with the names of practices that an object does not follow on purpose: of a pod, of an owner of it, of its

@@ -1,6 +1,6 @@
 import { commonModel } from "../gpu-model/names.ts";
 import { beginsAt, type Match, type PriceBook, type PriceEntry } from "./book.ts";
-import { commonName } from "./glob.ts";
+import { commonName } from "../glob.ts";
 import type { PriceFacts } from "./match.ts";
 import { compareRanks, rankEntries, type RankedEntry } from "./rank.ts";
 import { stretches } from "./stretch.ts";

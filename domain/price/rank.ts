@@ -1,6 +1,6 @@
 import { modelNameLength } from "../gpu-model/names.ts";
 import type { PriceEntry } from "./book.ts";
-import { isGlob, literalLength } from "./glob.ts";
+import { isGlob, literalLength } from "../glob.ts";
 
 /** An entry with its rank: a list of numbers. The first number that differs decides, and the larger one wins. */
 export interface RankedEntry {

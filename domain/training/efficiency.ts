@@ -1,7 +1,7 @@
 import { divide, multiply, rational, type Rational } from "../exact/rational.ts";
 import { exactly, roundToLastUnit, type GpuHours, type Money } from "../exact/units.ts";
 import { peaksOf } from "../gpu-model/peaks.ts";
-import type { TrainingMarks } from "./marks.ts";
+import type { TrainingMarks } from "../training-marks.ts";
 import type { ProgressPoint } from "./progress.ts";
 import type { PhaseAmounts } from "./report.ts";
 import type { Timeline } from "./timeline.ts";

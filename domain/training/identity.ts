@@ -1,5 +1,5 @@
 import type { OwnerReference, WorkloadFact } from "../workload.ts";
-import type { TrainingMarks } from "./marks.ts";
+import type { TrainingMarks } from "../training-marks.ts";
 import { runPodOf, type ContainerRestart, type RunPod } from "./run-pod.ts";
 
 /** The rules by which pods belong to one run. */

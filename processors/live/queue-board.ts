@@ -1,6 +1,6 @@
 import { clusterFactKey, inventoryKey, workloadKey } from "../../domain/messages/fact-message.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
-import type { Marks } from "../../domain/owner/owner.ts";
+import type { Marks } from "../../domain/marks.ts";
 import { teamOf } from "../../domain/owner/owners.ts";
 import { queuedPod, type Counted, type PodWithMarks } from "../../domain/queue/queued-pod.ts";
 import type { QueueFacts } from "../../domain/queue/view.ts";

@@ -5,7 +5,7 @@ import type { Throttle } from "./throttle.ts";
 import { tokenHash, tokenId } from "./token.ts";
 import type { TokenReader, TokenRefusal } from "./token-reader.ts";
 import { OPEN, type Viewer } from "./viewer.ts";
-import type { People, PersonAsking, PersonRefusal } from "../sign-in/people.ts";
+import type { PersonAsking, PersonReader, PersonRefusal } from "./person.ts";
 
 /** The parts of a request that identify its sender. */
 export interface Asking extends Site {
@@ -49,7 +49,7 @@ export function createAuthenticate(parts: {
   readonly throttle: Throttle;
   readonly clock: Clock;
   /** The sign-in of people; undefined if only tokens are accepted. */
-  readonly people: People | undefined;
+  readonly people: PersonReader | undefined;
 }): Authenticate {
   const { tokens, throttle, clock, people } = parts;
   async function check({ authorization, cookie, isHttps, remoteAddress, person }: Asking): ReturnType<Authenticate> {

@@ -1,5 +1,5 @@
 import { formatAmount } from "../../domain/exact/units.ts";
-import type { CameTrue } from "../read/came-true.ts";
+import type { CameTrue } from "./came-true.ts";
 
 /** The amounts of an outcome, per hour of time. */
 export const OUTCOME_AMOUNTS = ["promised", "before", "after", "expected", "came", "least", "most"] as const;

@@ -3,7 +3,7 @@ import { perMonth, writeCard } from "../../domain/advice/card-json.ts";
 import type { Window } from "../../domain/advice/evidence.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
 import { isoText } from "../../domain/time.ts";
-import type { StoredCard } from "../read/advice.ts";
+import type { StoredCard } from "./read-cards.ts";
 import { markJson } from "./marks.ts";
 
 /** Returns a card as the API has it: amounts as decimals, times in ISO 8601. */

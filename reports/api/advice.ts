@@ -14,8 +14,8 @@ import {
   type AdviceRun,
   type AdviceSum,
   type StoredCard,
-} from "../read/advice.ts";
-import { readCameTrue } from "../read/came-true.ts";
+} from "../advice/read-cards.ts";
+import { readCameTrue } from "../advice/came-true.ts";
 import { jsonBody } from "../server/answers.ts";
 import { adviceSchema, cardKindSchema, outcomesSchema } from "./advice-schemas.ts";
 import type { ApiContext } from "./context.ts";

@@ -6,7 +6,7 @@ import type { Viewer } from "../access/viewer.ts";
 import { planLines } from "../lines/portions.ts";
 import { totalOf } from "../lines/fixed.ts";
 import { lineBytes } from "../lines/line-bytes.ts";
-import { documentHtml } from "../format/document.tsx";
+import { documentHtml } from "../render/document.tsx";
 import { LINE_FORMATS, type LineFormat } from "../format/names.ts";
 import { pdfOf } from "../format/pdf.ts";
 import {
@@ -17,11 +17,11 @@ import {
   type ReportQuestion,
 } from "../question/question.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
-import { SUM_WRITERS } from "../report/formats.ts";
+import { SUM_WRITERS } from "../render/formats.ts";
 import { fixedSpan, reportJson } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { jsonBody, type Body } from "../server/answers.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { cursorText, pageGone, readCursor } from "./page.ts";
 import { readPart, readPastPart } from "./read-part.ts";

@@ -9,7 +9,7 @@ import type { RecordAudit } from "../access/audit.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
 import type { Answers } from "../server/answers.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import type { Sums } from "../sums/sums.ts";
 
 /** The dependencies of the API's routes. */

@@ -5,7 +5,7 @@ import { readGpuAt } from "../question/line.ts";
 import { objectionTo } from "../question/question.ts";
 import { fixedSpan, spanJson } from "../report/json.ts";
 import { jsonBody } from "../server/answers.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import { allowed, policyOf, type ApiContext } from "./context.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import { explanationSchema } from "./schemas.ts";

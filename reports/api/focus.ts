@@ -9,7 +9,7 @@ import type { FocusExport, FocusWay } from "../focus/file.ts";
 import { exportServices } from "../focus/services.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { ListPricedError } from "../read/list-priced.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import { questionText } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { readServingFilters } from "../serving/question.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 
 /** A position in rows that were read once. */
 export interface Cursor {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { PROBLEM_TYPE } from "../server/problem.ts";
+import { PROBLEM_TYPE } from "../question/problem.ts";
 import { problemSchema } from "./schemas.ts";
 
 /** The common beginning of the API's paths. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CountedBy } from "../../domain/inventory.ts";
-import { COUNTED_BY } from "../../domain/node-gpus.ts";
+import { COUNTED_BY } from "../../domain/share/node-gpus.ts";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { REPORT_KINDS } from "../question/question.ts";
 import { decimal, time } from "./words.ts";

@@ -8,7 +8,7 @@ import { questionText, REPORT_KINDS } from "../question/question.ts";
 import { spanJson } from "../report/json.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import { explainServing } from "../serving/explain-serving.ts";
 import { servingCsv, servingNdjson } from "../serving/flat.ts";
 import { servingJson } from "../serving/json.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { spanJson } from "../report/json.ts";
 import { jsonBody } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import type { Span } from "../question/span.ts";
 import { readRunDetail, type RunDetail } from "../training/read-detail.ts";
 import { readIncidents, type NodeIncident } from "../training/read-incidents.ts";

@@ -19,7 +19,7 @@ import { lineBytes } from "../lines/line-bytes.ts";
 import { sqlOf, type ReportQuestion } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import type { LineFormat, SumFormat } from "../format/names.ts";
-import { SUM_WRITERS, type Making, type Parts } from "../report/formats.ts";
+import { SUM_WRITERS, type Making, type Parts } from "../render/formats.ts";
 import { refuseListPrices } from "../read/list-priced.ts";
 import { readReport } from "../report/read-report.ts";
 import { questionOf } from "./delivery.ts";

@@ -16,7 +16,7 @@ const QUIET_MILLIS = 600_000;
 const FLEET = "";
 
 /**
- * SQL for the known life of each cluster near a span, like the meter's (`processors/ledger/term/hours-to-meter.ts`): from machines, from
+ * SQL for the known life of each cluster near a span, like the meter's (`processors/ledger/hours/hours-to-meter.ts`): from machines, from
  * samples and the time after them, and from charges.
  */
 const LIVES = `

@@ -1,5 +1,5 @@
 import type { CountedGpus } from "../../domain/allocation/usage-hour.ts";
-import { COUNTED_BY, isGuess } from "../../domain/node-gpus.ts";
+import { COUNTED_BY, isGuess } from "../../domain/share/node-gpus.ts";
 import { titleOfDimension } from "../question/question.ts";
 import type { ExplainedLine, Explanation, Part } from "./explanation.ts";
 

@@ -8,13 +8,13 @@ import { DAY_MILLIS, momentText } from "../../domain/time.ts";
 import { changeFileOf } from "../advice/change-file.ts";
 import { isDismissed, type Mark } from "../advice/marks.ts";
 import { decisionText, subjectText, whatIfText } from "../advice/text.ts";
-import { readAdviceCard, readAdviceRun, type AdviceRun, type StoredCard } from "../read/advice.ts";
-import { Problem } from "../server/problem.ts";
-import { address, teamAddress } from "./address.ts";
-import { HoursChart } from "./charts/hours.tsx";
-import { Figure } from "./parts/figures.tsx";
-import { Money, moneyColumn } from "./parts/money.tsx";
-import { Empty, Table } from "./parts/table.tsx";
+import { readAdviceCard, readAdviceRun, type AdviceRun, type StoredCard } from "../advice/read-cards.ts";
+import { Problem } from "../question/problem.ts";
+import { address, teamAddress } from "../parts/address.ts";
+import { HoursChart } from "../parts/charts/hours.tsx";
+import { Figure } from "../parts/figures.tsx";
+import { Money, moneyColumn } from "../parts/money.tsx";
+import { Empty, Table } from "../parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of one card: its evidence, its change with the exact lines, and both bills. */

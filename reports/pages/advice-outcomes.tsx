@@ -3,10 +3,10 @@ import { VERDICTS } from "../../domain/advice/came-true.ts";
 import { counted } from "../../domain/counted.ts";
 import { formatAmount, sum, type Money as Amount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
-import { readCameTrue, type CameTrue } from "../read/came-true.ts";
-import { Money } from "./parts/money.tsx";
-import { CardLink } from "./parts/cards.tsx";
-import { Empty, Table } from "./parts/table.tsx";
+import { readCameTrue, type CameTrue } from "../advice/came-true.ts";
+import { Money } from "../parts/money.tsx";
+import { CardLink } from "../parts/cards.tsx";
+import { Empty, Table } from "../parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of what cards promised and what came. */

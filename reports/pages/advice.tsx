@@ -14,15 +14,15 @@ import {
   type AdviceRun,
   type AdviceSum,
   type StoredCard,
-} from "../read/advice.ts";
+} from "../advice/read-cards.ts";
 import { addCard } from "./advice-card.tsx";
 import { addOutcomes } from "./advice-outcomes.tsx";
-import { CardsTable } from "./parts/cards.tsx";
-import { Figure } from "./parts/figures.tsx";
-import { Money } from "./parts/money.tsx";
-import { PagingLinks, pagingOf, rowsBefore, ROWS_OF_PAGE, type Paging } from "./parts/paging.tsx";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { CardsTable } from "../parts/cards.tsx";
+import { Figure } from "../parts/figures.tsx";
+import { Money } from "../parts/money.tsx";
+import { PagingLinks, pagingOf, rowsBefore, ROWS_OF_PAGE, type Paging } from "../parts/paging.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 const KINDS = Object.keys(CARD_KINDS) as [CardKind, ...CardKind[]];

@@ -1,12 +1,12 @@
 import type { VNode } from "preact";
 import type { ExplainedLine } from "../explain/explanation.ts";
 import type { MeasuredSample } from "../read/samples.ts";
-import { address, teamAddress } from "./address.ts";
-import { SamplesChart } from "./charts/samples.tsx";
-import { Figure } from "./parts/figures.tsx";
-import { hoursColumn, moneyColumn, Ratio } from "./parts/money.tsx";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address, teamAddress } from "../parts/address.ts";
+import { SamplesChart } from "../parts/charts/samples.tsx";
+import { Figure } from "../parts/figures.tsx";
+import { hoursColumn, moneyColumn, Ratio } from "../parts/money.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 
 /** The evidence for the holder of a GPU, by the name that is stored with each line. */
 export const EVIDENCE: Readonly<Record<string, string>> = {

@@ -8,12 +8,12 @@ import { readGpuAt } from "../question/line.ts";
 import { objectionTo, titleOfDimension, type ChargesQuestion, type Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import { readSamples, type MeasuredSample } from "../read/samples.ts";
-import { Problem } from "../server/problem.ts";
-import { explainAddress } from "./address.ts";
+import { Problem } from "../question/problem.ts";
+import { explainAddress } from "../parts/address.ts";
 import { EVIDENCE, Lines, LinesOfGpu } from "./explain-lines.tsx";
-import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
-import { Empty, Table, type Column } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
+import { Empty, Table, type Column } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 

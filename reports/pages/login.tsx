@@ -7,7 +7,7 @@ import { SignInError } from "../sign-in/issuer.ts";
 import type { SignIn } from "../sign-in/people.ts";
 import { logoutCookie, loginCookie } from "../access/credentials.ts";
 import { LONGEST_NEXT, ownPath } from "../access/own-path.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import type { Access } from "../server/access.ts";
 
 /** The longest token that is checked. */

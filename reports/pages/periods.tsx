@@ -2,10 +2,10 @@ import type { VNode } from "preact";
 import { readPeriods, type Period } from "../read/periods.ts";
 import type { Viewer } from "../access/viewer.ts";
 import { seesAll } from "../access/viewer.ts";
-import { address } from "./address.ts";
-import { Money } from "./parts/money.tsx";
-import { Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address } from "../parts/address.ts";
+import { Money } from "../parts/money.tsx";
+import { Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of the billing periods: the running one, the open ones, and the closed ones with their closers. */

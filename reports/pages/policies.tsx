@@ -5,11 +5,11 @@ import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import { provisionalSentence } from "../report/provisional.ts";
 import type { Report } from "../report/report.ts";
-import { explainAddress, teamAddress } from "./address.ts";
-import { changeColumn, moneyColumn } from "./parts/money.tsx";
-import { pagingOf, type Paging } from "./parts/paging.tsx";
-import { SpanForm } from "./parts/span-form.tsx";
-import { Empty, Table } from "./parts/table.tsx";
+import { explainAddress, teamAddress } from "../parts/address.ts";
+import { changeColumn, moneyColumn } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { SpanForm } from "../parts/span-form.tsx";
+import { Empty, Table } from "../parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 

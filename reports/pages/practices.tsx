@@ -10,11 +10,11 @@ import { seesAll } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import { filteredFindings, type FindingFilter } from "../read/practices.ts";
-import { address, explainAddress } from "./address.ts";
-import { Money } from "./parts/money.tsx";
-import { pagingOf, type Paging } from "./parts/paging.tsx";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address, explainAddress } from "../parts/address.ts";
+import { Money } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of findings: where the clusters do not follow a practice, by urgency, and the objects of the findings of one check. */

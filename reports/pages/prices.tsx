@@ -6,11 +6,11 @@ import { shownEntries, shownRates, type ShownEntry, type ShownRate } from "../re
 import type { ChargesQuestion } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
-import { address, explainAddress } from "./address.ts";
-import { grouped, Hours, hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
-import { pagingOf, type Paging } from "./parts/paging.tsx";
-import { SpanForm } from "./parts/span-form.tsx";
-import { Table } from "./parts/table.tsx";
+import { address, explainAddress } from "../parts/address.ts";
+import { grouped, Hours, hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { SpanForm } from "../parts/span-form.tsx";
+import { Table } from "../parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 

@@ -7,11 +7,11 @@ import type { ChargesQuestion } from "../question/question.ts";
 import { readCharged } from "../report/charged.ts";
 import { readReport } from "../report/read-report.ts";
 import type { Report } from "../report/report.ts";
-import { address, explainAddress } from "./address.ts";
-import { Figure } from "./parts/figures.tsx";
-import { hoursColumn, moneyColumn, Ratio } from "./parts/money.tsx";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address, explainAddress } from "../parts/address.ts";
+import { Figure } from "../parts/figures.tsx";
+import { hoursColumn, moneyColumn, Ratio } from "../parts/money.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 

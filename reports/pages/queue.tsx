@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import type { QueueView } from "../../domain/queue/view.ts";
 import { readQueue } from "../read/queue.ts";
-import { address } from "./address.ts";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address } from "../parts/address.ts";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the page of pods that wait for GPUs with their reasons, of GPUs that are held without use, and of the rest of quotas and queues. */

@@ -6,9 +6,9 @@ import type { ApiContext } from "../api/context.ts";
 import { createWords, type Words } from "../api/words.ts";
 import type { Body } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
-import type { Problem } from "../server/problem.ts";
+import type { Problem } from "../question/problem.ts";
 import { addAdvice } from "./advice.tsx";
-import { readAssets } from "./assets.ts";
+import { readAssets } from "../parts/assets.ts";
 import { addExplain } from "./explain.tsx";
 import { addFleet } from "./fleet.tsx";
 import { addOverview } from "./overview.tsx";
@@ -24,10 +24,10 @@ import { addPrices } from "./prices.tsx";
 import { addQuality } from "./quality.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
-import { withNotice } from "./parts/notice.ts";
-import { loadCharts } from "./charts/chart.tsx";
-import { pageHtml, type Shell } from "./parts/page.tsx";
-import { problemContent } from "./parts/problem.tsx";
+import { withNotice } from "../parts/notice.ts";
+import { loadCharts } from "../parts/charts/chart.tsx";
+import { pageHtml, type Shell } from "../parts/page.tsx";
+import { problemContent } from "../parts/problem.tsx";
 
 /** The dependencies of pages. */
 export interface PageContext extends ApiContext {

@@ -7,10 +7,10 @@ import { conditions } from "../api/words.ts";
 import { filterText, type Filter } from "../question/question.ts";
 import { explainServing, type ExplainedHour, type ServingExplanation } from "../serving/explain-serving.ts";
 import { readServingFilters, type ServingQuestion } from "../serving/question.ts";
-import { address } from "./address.ts";
-import { hoursColumn, Money, moneyColumn } from "./parts/money.tsx";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address } from "../parts/address.ts";
+import { hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Returns the address of the page that explains a cost of inference. */

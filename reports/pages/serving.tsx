@@ -10,15 +10,15 @@ import { fixedSpan } from "../report/json.ts";
 import type { ServingQuestion } from "../serving/question.ts";
 import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read-serving.ts";
 import { unmatchedText, type UnmatchedModel } from "../serving/unmatched.ts";
-import { address } from "./address.ts";
-import { PhasesChart } from "./charts/phases.tsx";
-import { Figure } from "./parts/figures.tsx";
-import { explained, grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "./parts/money.tsx";
-import { Link } from "./parts/link.tsx";
-import { pagingOf, type Paging } from "./parts/paging.tsx";
+import { address } from "../parts/address.ts";
+import { PhasesChart } from "../parts/charts/phases.tsx";
+import { Figure } from "../parts/figures.tsx";
+import { explained, grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "../parts/money.tsx";
+import { Link } from "../parts/link.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { explainServingAddress } from "./serving-explain.tsx";
-import { SpanForm } from "./parts/span-form.tsx";
-import { Empty, Table, type Column } from "./parts/table.tsx";
+import { SpanForm } from "../parts/span-form.tsx";
+import { Empty, Table, type Column } from "../parts/table.tsx";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** A table of the page: the dimensions of its rows. Tables of a dimension that the address fixes are left out. */

@@ -4,11 +4,11 @@ import { CHARGE_STATES } from "../../domain/charge/charge.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readStatements, type MonthStatements, type Statement } from "../read/statements.ts";
-import { address, explainAddress } from "./address.ts";
-import { hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
-import { pagingOf, type Paging } from "./parts/paging.tsx";
-import { Empty, Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address, explainAddress } from "../parts/address.ts";
+import { hoursColumn, Money, moneyColumn, Ratio } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Adds the pages of a month's statements and of each statement: exact figures, posted amounts, and the hash of the closed statement. */

@@ -11,12 +11,12 @@ import { askRun, runIdQuery } from "../api/training.ts";
 import type { RunDetail } from "../training/read-detail.ts";
 import { durationText, lateText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
 import { spanText } from "../question/span.ts";
-import { address, explainAddress, teamAddress } from "./address.ts";
-import { Figure } from "./parts/figures.tsx";
-import { Link } from "./parts/link.tsx";
-import { explained, Hours, hoursColumn, Money, moneyColumn, Ratio } from "./parts/money.tsx";
-import { Table } from "./parts/table.tsx";
-import { utc } from "./parts/time.ts";
+import { address, explainAddress, teamAddress } from "../parts/address.ts";
+import { Figure } from "../parts/figures.tsx";
+import { Link } from "../parts/link.tsx";
+import { explained, Hours, hoursColumn, Money, moneyColumn, Ratio } from "../parts/money.tsx";
+import { Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./routes.ts";
 
 /** Returns the address of the page of a run. */

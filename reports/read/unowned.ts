@@ -1,6 +1,7 @@
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import type { OwnerRules } from "../../domain/owner/compile.ts";
-import { podMarks, UNOWNED, type Marks, type OwnerSubject } from "../../domain/owner/owner.ts";
+import { podMarks, UNOWNED, type OwnerSubject } from "../../domain/owner/owner.ts";
+import type { Marks } from "../../domain/marks.ts";
 import { ownersOf } from "../../domain/owner/owners.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 

@@ -11,8 +11,9 @@ import { createAccessTrail, recordAudit } from "../access/audit.ts";
 import { createThrottle } from "../access/throttle.ts";
 import { createTokenReader } from "../access/token-reader.ts";
 import { mayAdminister, seesAll, type Viewer } from "../access/viewer.ts";
-import type { People, PersonAsking } from "../sign-in/people.ts";
-import { Problem } from "./problem.ts";
+import type { People } from "../sign-in/people.ts";
+import type { PersonAsking } from "../access/person.ts";
+import { Problem } from "../question/problem.ts";
 import type { Asker } from "./route-table.ts";
 
 /** The parts of a request that decide on its admission. */

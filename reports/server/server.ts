@@ -7,7 +7,7 @@ import { StoreError } from "../../runtime/store/store-error.ts";
 import { PdfError } from "../format/pdf.ts";
 import { TooManyGroupsError } from "../report/groups.ts";
 import type { SignIn } from "../sign-in/people.ts";
-import { Problem, PROBLEM_TYPE, problemDocument } from "./problem.ts";
+import { Problem, PROBLEM_TYPE, problemDocument } from "../question/problem.ts";
 
 /** The options of a prepared server. */
 export interface ServerOptions {

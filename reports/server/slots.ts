@@ -1,5 +1,5 @@
 import { startDeadline } from "../../runtime/deadline.ts";
-import { Problem } from "./problem.ts";
+import { Problem } from "../question/problem.ts";
 
 /** The limits of slots. */
 export interface SlotLimits {

@@ -1,35 +1,14 @@
 import type { GroupRule } from "../../runtime/config/access.ts";
 import { createNetworks } from "../../runtime/http/networks.ts";
 import type { ProxySignInConfig, SignInConfig } from "../../runtime/config/sign-in.ts";
-import type { HeaderValue } from "../access/credentials.ts";
 import { createGroupAccess, type Person } from "../access/groups.ts";
-import type { Viewer } from "../access/viewer.ts";
+import type { PersonAsking, PersonReader } from "../access/person.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import { createIssuer, type Issuer, type SignedIn } from "./issuer.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
-/** The parts of a request that identify a person. */
-export interface PersonAsking {
-  /** The values of each header, one for each time that it was sent. */
-  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
-  readonly cookie: HeaderValue;
-  /** The address of the connection itself, not the one that a proxy forwards. */
-  readonly peer: string | undefined;
-}
-
-/** A person as a viewer, and who has signed the person in. */
-export interface PersonViewer {
-  readonly viewer: Viewer;
-  readonly by: "sign-in" | "proxy";
-}
-
-/** The reason why a person is not admitted. */
-export type PersonRefusal = "session ended" | "no role" | "two headers";
-
 /** The sign-in of people: their sessions after OpenID Connect, and the people that a proxy has signed in. */
-export interface People {
-  /** Returns the viewer of a request or the reason of a refusal; undefined if the request names no person. */
-  viewerOf(asking: PersonAsking): Promise<PersonViewer | PersonRefusal | undefined>;
+export interface People extends PersonReader {
   /** The sign-in with OpenID Connect, if it is configured. */
   readonly signIn: SignIn | undefined;
   /** The sign-in by a proxy, if it is configured: where it logs people out. */

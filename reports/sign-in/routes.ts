@@ -4,7 +4,7 @@ import { z } from "zod";
 import { logoutCookie } from "../access/credentials.ts";
 import { strangersTrail, type RecordAudit } from "../access/audit.ts";
 import { LONGEST_NEXT, ownPath } from "../access/own-path.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../question/problem.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 import { CALLBACK_PATH, SignInError } from "./issuer.ts";
 import type { SignIn } from "./people.ts";

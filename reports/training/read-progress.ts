@@ -1,5 +1,5 @@
 import type { Run } from "../../domain/training/identity.ts";
-import type { TrainingMarks } from "../../domain/training/marks.ts";
+import type { TrainingMarks } from "../../domain/training-marks.ts";
 import type { TrainingMetrics } from "../../domain/training/metrics.ts";
 import type { ProgressPoint } from "../../domain/training/progress.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

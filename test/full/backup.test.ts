@@ -19,7 +19,7 @@ import { writeBackup } from "../../processors/ledger/backup/write.ts";
 import { readAudit } from "../../processors/ledger/closing/audit.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
-import { newRunId } from "../../processors/ledger/hours/runs.ts";
+import { newRunId } from "../../processors/ledger/runs/runs.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import { explain } from "../../reports/explain/read-explanation.ts";
 import { readReport } from "../../reports/report/read-report.ts";

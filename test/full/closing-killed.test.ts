@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { dropAbandonedCloses } from "../../processors/ledger/closing/abandoned.ts";
-import { readClosed } from "../../processors/ledger/closing/closed.ts";
+import { readClosed } from "../../processors/ledger/closed/closed.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import { loadConfig } from "../../runtime/config/load.ts";

@@ -3,7 +3,7 @@ import { periodOf } from "../../domain/period.ts";
 import type { CloseError } from "../../processors/ledger/closing/close-error.ts";
 import type { CloseReport } from "../../processors/ledger/closing/close.ts";
 import { readAudit } from "../../processors/ledger/closing/audit.ts";
-import { readClosed } from "../../processors/ledger/closing/closed.ts";
+import { readClosed } from "../../processors/ledger/closed/closed.ts";
 import { readStatements } from "../../reports/read/statements.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";

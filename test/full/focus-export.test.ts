@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chargeBeside, type Charge } from "../../domain/charge/charge.ts";
 import { amountOf, difference, formatAmount, lastUnits, sum } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { FocusManifest } from "../../reports/focus/manifest.ts";
 import { planFocus } from "../../reports/focus/plan.ts";

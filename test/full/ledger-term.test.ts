@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import type { LedgerRules } from "../../processors/ledger/hours/rules.ts";
+import type { LedgerRules } from "../../processors/ledger/charging/rules.ts";
 import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
 import { createRecharge, type Recharge } from "../../processors/ledger/term/recharge.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, RARELY, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import { explain } from "../../reports/explain/read-explanation.ts";
 import type { ReportQuestion } from "../../reports/question/question.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DAY_MILLIS } from "../../domain/time.ts";
-import { readCameTrue, type CameTrue } from "../../reports/read/came-true.ts";
+import { readCameTrue, type CameTrue } from "../../reports/advice/came-true.ts";
 import { formatAmount } from "../../domain/exact/units.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { outcomesSchema } from "../../reports/api/advice-schemas.ts";

@@ -13,7 +13,7 @@ import {
   readAdviceSums,
   type AdviceRun,
   type Seeing,
-} from "../../reports/read/advice.ts";
+} from "../../reports/advice/read-cards.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { HOSTILE } from "../support/pages-fleet.ts";

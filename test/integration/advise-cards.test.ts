@@ -7,7 +7,7 @@ import { DAY_MILLIS } from "../../domain/time.ts";
 import { keepCards, readBasis } from "../../processors/ledger/advice/keep-cards.ts";
 import { makeCards } from "../../processors/ledger/advice/make-cards.ts";
 import { readSpan } from "../../reports/question/span.ts";
-import { readAdviceCard } from "../../reports/read/advice.ts";
+import { readAdviceCard } from "../../reports/advice/read-cards.ts";
 import { advice as adviceSchema } from "../../runtime/config/advice.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import { fleetSchema, queueSchema } from "../../reports/api/live-schemas.ts";
 import { cursorText } from "../../reports/api/page.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkLedger } from "../../cli/check/ledger.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
-import { keepBreaches } from "../../processors/ledger/hours/breaches.ts";
+import { keepBreaches } from "../../processors/ledger/runs/breaches.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";

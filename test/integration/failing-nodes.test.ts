@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR_MILLIS } from "../../domain/time.ts";
-import { NOTHING_CLOSED, type Closed } from "../../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
-import { breachSentence, standingBreaches } from "../../processors/ledger/hours/breaches.ts";
+import { NOTHING_CLOSED, type Closed } from "../../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closed/frozen.ts";
+import { breachSentence, standingBreaches } from "../../processors/ledger/runs/breaches.ts";
 import { chargeAgain, computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
-import { ledgerRules, type LedgerRules } from "../../processors/ledger/hours/rules.ts";
+import { ledgerRules, type LedgerRules } from "../../processors/ledger/charging/rules.ts";
 import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOf } from "../../scenarios/rules.ts";

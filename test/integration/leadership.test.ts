@@ -6,11 +6,11 @@ import { startLeadership, type Leadership, type Term } from "../../processors/le
 import { pause } from "../../runtime/clock.ts";
 import type { TermTiming } from "../../processors/ledger/term/term-timing.ts";
 import { workTerm, type TermLedger } from "../../processors/ledger/term/term-work.ts";
-import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import { ledgerRules } from "../../processors/ledger/charging/rules.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
-import { newRunId } from "../../processors/ledger/hours/runs.ts";
+import { newRunId } from "../../processors/ledger/runs/runs.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { spawnMember } from "../support/bus/child-member.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
-import { hoursToMeter, readLives } from "../../processors/ledger/term/hours-to-meter.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
+import { hoursToMeter, readLives } from "../../processors/ledger/hours/hours-to-meter.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
 import { dirtyFactsOf, FLEET, LONG, NOW, startTerm, storeWorkloads, teamsOf } from "../support/term-at-work.ts";

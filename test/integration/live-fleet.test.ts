@@ -7,7 +7,7 @@ import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/me
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { readLiveFleet, type LiveFleet } from "../../reports/read/live-gpus.ts";
 import { fleetContent } from "../../reports/pages/fleet.tsx";
-import { pagingOf } from "../../reports/pages/parts/paging.tsx";
+import { pagingOf } from "../../reports/parts/paging.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertMessages } from "../support/insert-facts.ts";
 

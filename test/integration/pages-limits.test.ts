@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chargeBeside, effectively } from "../../domain/charge/charge.ts";
 import { amountOf } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { NOON, PRICES_CONFIG } from "../support/pages-fleet.ts";

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { RechargeThreads } from "../../services/recharge.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
-import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closed/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
 import { staleCharges, type StaleWindow } from "../../processors/ledger/hours/stale-hours.ts";
 import { createRecharge } from "../../processors/ledger/term/recharge.ts";

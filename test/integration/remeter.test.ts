@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closed/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
 import { openHours, remeterHour, tryHour, type OpenHour } from "../../processors/ledger/hours/remeter.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";

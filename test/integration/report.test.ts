@@ -5,7 +5,7 @@ import type { Charge } from "../../domain/charge/charge.ts";
 import { chargeBeside } from "../../domain/charge/charge.ts";
 import { amountOf, formatAmount, lastUnits, sum } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import { reportsCsv, reportsNdjson } from "../../reports/report/flat.ts";
 import type { ReportQuestion } from "../../reports/question/question.ts";
 import { readPeriods } from "../../reports/read/periods.ts";

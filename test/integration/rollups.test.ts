@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROLLUP_COLUMNS } from "../../runtime/store/schema/rollups.ts";
-import { FIVE_MINUTES_MILLIS } from "../../processors/ledger/hours/window.ts";
+import { FIVE_MINUTES_MILLIS } from "../../processors/ledger/runs/window.ts";
 import { computeWindow } from "../../processors/ledger/rollup/rollups.ts";
-import { announceRun, newRunId, type Run } from "../../processors/ledger/hours/runs.ts";
+import { announceRun, newRunId, type Run } from "../../processors/ledger/runs/runs.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR_MILLIS } from "../../domain/time.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import type { FocusManifest } from "../../reports/focus/manifest.ts";
 import { exportServices } from "../../reports/focus/services.ts";

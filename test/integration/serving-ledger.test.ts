@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOUR_MILLIS as HOUR, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
-import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closed/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
-import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import { ledgerRules } from "../../processors/ledger/charging/rules.ts";
 import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
 import type { ServingDimension } from "../../domain/serving/dimension.ts";
 import type { ServingQuestion } from "../../reports/serving/question.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
-import { NOTHING_CLOSED } from "../../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../../processors/ledger/closing/frozen.ts";
+import { NOTHING_CLOSED } from "../../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../../processors/ledger/closed/frozen.ts";
 import { computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
-import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import { ledgerRules } from "../../processors/ledger/charging/rules.ts";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import { servingExplanationSchema } from "../../reports/api/serving.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

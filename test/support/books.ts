@@ -8,7 +8,7 @@ import {
   type CloseRequest,
   type CloseSetting,
 } from "../../processors/ledger/closing/close.ts";
-import { ledgerRules } from "../../processors/ledger/hours/rules.ts";
+import { ledgerRules } from "../../processors/ledger/charging/rules.ts";
 import { settle, type Settled } from "../../processors/ledger/term/settle.ts";
 import { REPORT_KINDS } from "../../reports/question/question.ts";
 import { readReport } from "../../reports/report/read-report.ts";

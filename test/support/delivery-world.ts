@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { chargeBeside, type Charge } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import { insertCharges } from "../../processors/ledger/charging/charge-inserts.ts";
-import { newRunId, publishRun } from "../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import {
   createDeliveryWorker,
   type DeliveryWorker,

@@ -1,9 +1,9 @@
 import type { FactOrigin } from "../../../domain/fact.ts";
-import type { Marks } from "../../../domain/owner/owner.ts";
+import type { Marks } from "../../../domain/marks.ts";
 import type { Gang, PodTimes, WorkloadFact } from "../../../domain/workload.ts";
 import { RESTARTABLE_LABEL } from "../../../domain/advice/rules/spot.ts";
 import { EXEMPT_MARK } from "../../../domain/practice/exempt.ts";
-import { readTrainingMarks } from "../../../domain/training/marks.ts";
+import { readTrainingMarks } from "../../../domain/training-marks.ts";
 import { resolveOwners, type KnownOwner, type OwnerLookup } from "../owners/chain.ts";
 import type { OwnerKinds } from "../owners/kinds.ts";
 import { TYPE_LABEL, workloadType } from "../owners/type.ts";

@@ -1,4 +1,4 @@
-import { LAST_MILLIS } from "../../../domain/messages/shapes.ts";
+import { LAST_MILLIS } from "../../../domain/time.ts";
 
 /** RFC 3339, the format of `metav1.Time` and `metav1.MicroTime`. */
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;

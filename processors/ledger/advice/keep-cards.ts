@@ -4,7 +4,7 @@ import { DAY_MILLIS, isoText } from "../../../domain/time.ts";
 import { formatAmount } from "../../../domain/exact/units.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
-import { newRunId } from "../hours/runs.ts";
+import { newRunId } from "../runs/runs.ts";
 import type { Advice } from "./make-cards.ts";
 
 /** The number of cards in one insert. A card has up to some 20 kB. */

@@ -3,7 +3,7 @@ import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-h
 import type { OwnedEntry, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
 import { deliveredOf, type InventoryFact } from "../../../domain/inventory.ts";
 import { priceFactsOfNode } from "../../../domain/price/facts.ts";
-import { isGlob } from "../../../domain/price/glob.ts";
+import { isGlob } from "../../../domain/glob.ts";
 import { candidates, firstHolding, fits } from "../../../domain/price/match.ts";
 import { writtenOffMillis } from "../../../domain/price/owned.ts";
 import { rankEntries } from "../../../domain/price/rank.ts";

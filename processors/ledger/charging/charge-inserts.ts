@@ -1,18 +1,9 @@
+import type { Booking } from "../serving/booking.ts";
 import type { Charge } from "../../../domain/charge/charge.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
-
-/** The booking of charges: the run, the policy and the billing period. */
-export interface Booking {
-  readonly run: string;
-  readonly policy: string;
-  /** The start of the billing period, milliseconds since the epoch. */
-  readonly billingPeriod: number;
-  /** The closing whose lines the charges correct; absent if they correct nothing. */
-  readonly corrects?: string;
-}
 
 /** The approximate number of charges in one insert. */
 const CHARGES_PER_INSERT = 50_000;

@@ -5,8 +5,9 @@ import { together } from "../../../runtime/store/in-step.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { failedNode, type Breach } from "../charge/breach.ts";
 import { readUsage } from "../metering/usage-rows.ts";
-import type { WindowOfCluster } from "../hours/schedule.ts";
-import { FLEET, fleetNodes } from "./fleet-hours.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { fleetNodes } from "./fleet-hours.ts";
+import { FLEET } from "../runs/fleet.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** The charges of a node before anything is spread, or the reason why there are none. */

@@ -1,3 +1,4 @@
+import { FLEET } from "../runs/fleet.ts";
 import type { UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import { groupedBy } from "../../../domain/grouped.ts";
@@ -8,12 +9,6 @@ import { absentHours, hasOwnedByMatch, listedMachines, type OwnedMachine } from 
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { standingCharges, type SlotSpan } from "../charge/standing.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-
-/**
- * The cluster name of costs that belong to no cluster: unused parts of commitments and fixed costs, and owned machines outside all
- * clusters. They are charged, corrected and closed like a cluster's hour.
- */
-export const FLEET = "";
 
 /** Selects every slot of every cluster over hours, from the published usage. */
 const SLOTS = `

@@ -2,7 +2,7 @@ import type { Policy } from "../../../domain/policy/policy.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { spreadCharges } from "../charge/spread-charges.ts";
 import type { BookedCharge } from "../../../runtime/store/schema/charges.ts";
-import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "./charge-rows.ts";
+import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "../closed/charge-rows.ts";
 
 /**
  * Reads the published charges of a policy that begin within a span, milliseconds since the epoch, of all clusters, sorted by time, node and

@@ -1,7 +1,8 @@
 import type { Charge } from "../../../domain/charge/charge.ts";
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { OwnerRules } from "../../../domain/owner/compile.ts";
-import { NO_WORKLOAD, type Marks } from "../../../domain/owner/owner.ts";
+import { NO_WORKLOAD } from "../../../domain/owner/owner.ts";
+import type { Marks } from "../../../domain/marks.ts";
 import { ownersOf } from "../../../domain/owner/owners.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { Reservation } from "../../../domain/policy/reservation.ts";
@@ -9,10 +10,10 @@ import { isWholeGpu } from "../../../domain/vendor.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
-import type { WindowOfCluster } from "../hours/schedule.ts";
-import { bySpan, spanParameters } from "../hours/spans-sql.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { bySpan, spanParameters } from "../runs/spans-sql.ts";
 import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../charge/spread-charges.ts";
-import { FLEET } from "./fleet-hours.ts";
+import { FLEET } from "../runs/fleet.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Selects for each hour the last fact of each object before it, and those within. A ResourceQuota has a fact for each pod that comes or goes. */

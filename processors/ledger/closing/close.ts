@@ -3,19 +3,19 @@ import type { BillingPeriod } from "../../../domain/period.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { createChargeInserts } from "../charging/charge-inserts.ts";
-import { newRunId } from "../hours/runs.ts";
+import { newRunId } from "../runs/runs.ts";
 import { CloseError } from "./close-error.ts";
 import { closeLines } from "./close-lines.ts";
 import { differencesBetween, invoiceDocument, payerKey, type ClosingDocument, type Difference } from "./document.ts";
-import { freezeRuns, frozenRuns } from "./freeze.ts";
-import { createFrozenWeights } from "./frozen.ts";
+import { freezeRuns, frozenRuns } from "../closed/freeze.ts";
+import { createFrozenWeights } from "../closed/frozen.ts";
 import { compareInvoice, type InvoiceContext } from "./invoiced.ts";
 import { hashLines, type HashedLines } from "./line-hashes.ts";
 import { createLineSumming, readLineSums } from "./line-sums.ts";
 import { insertClosing, insertStatements, lastDryRun } from "./records.ts";
 import { readReadiness, refuseUnlessReady, type CloseRules, type Readiness } from "./readiness.ts";
 import { sealed, statementsOf, type StatementDocument, type Statements } from "./statement.ts";
-import { readClosed } from "./closed.ts";
+import { readClosed } from "../closed/closed.ts";
 
 /** The request to close a period, with its author and reason. */
 export interface CloseRequest {

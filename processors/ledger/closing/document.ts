@@ -1,6 +1,6 @@
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { formatAmount } from "../../../domain/exact/units.ts";
-import type { FrozenRuns } from "./freeze.ts";
+import type { FrozenRuns } from "../closed/freeze.ts";
 import type { InvoicedKind } from "./invoiced.ts";
 import type { Totals } from "./statement.ts";
 

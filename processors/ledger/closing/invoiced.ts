@@ -7,7 +7,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { TrueUp } from "../charge/true-up.ts";
 import { scopeKey } from "../charge/spread-charges.ts";
 import { CloseError } from "./close-error.ts";
-import { readWeightsBy } from "./weights.ts";
+import { readWeightsBy } from "../closed/weights.ts";
 
 /** Machines of a kind on an invoice: their invoiced and their computed cost in a period. */
 export interface InvoicedKind extends TrueUp {

@@ -3,7 +3,7 @@ import { amountOf, formatAmount, lastUnits, type Quantity } from "../../../domai
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ADDED_COLUMNS, CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
 import type { Column } from "../../../runtime/store/schema/table.ts";
-import { CLOSED_BY } from "./freeze.ts";
+import { CLOSED_BY } from "../closed/freeze.ts";
 
 /** The lines of a team and cost center under a closing: their number, their sums as decimal texts, and a hash of their content. */
 export interface HashedLines {

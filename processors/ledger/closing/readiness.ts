@@ -1,13 +1,13 @@
 import { closesFrom, periodOf, type BillingPeriod } from "../../../domain/period.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import { breachSentence, standingBreaches, type StandingBreach } from "../hours/breaches.ts";
-import { readLives } from "../term/hours-to-meter.ts";
-import type { LedgerRules } from "../hours/rules.ts";
+import { breachSentence, standingBreaches, type StandingBreach } from "../runs/breaches.ts";
+import { readLives } from "../hours/hours-to-meter.ts";
+import type { LedgerRules } from "../charging/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
-import type { WindowOfCluster } from "../hours/schedule.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 import { CloseError, type CloseErrorCode } from "./close-error.ts";
-import { readClosed, type Closed } from "./closed.ts";
+import { readClosed, type Closed } from "../closed/closed.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** The objections to a close, if any. Each has a reason, most important first. */

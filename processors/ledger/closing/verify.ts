@@ -1,9 +1,9 @@
 import { dateText, type BillingPeriod } from "../../../domain/period.ts";
 import { amountOf, formatAmount, sum } from "../../../domain/exact/units.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { readClosed, type ClosedPeriod } from "./closed.ts";
+import { readClosed, type ClosedPeriod } from "../closed/closed.ts";
 import { payerKey, payerName, type ClosedStatement, type ClosingDocument } from "./document.ts";
-import { frozenRuns } from "./freeze.ts";
+import { frozenRuns } from "../closed/freeze.ts";
 import { hashLines, type HashedLines } from "./line-hashes.ts";
 import { readLineSums } from "./line-sums.ts";
 import { columnsOf } from "./records.ts";

@@ -3,14 +3,14 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { beginCharges, chargeWindow, type ChargeFindings, type HourCharges } from "../charging/charge-window.ts";
 import { chargedUsage } from "../charging/charged-nodes.ts";
 import { correctWindow } from "../charging/corrections.ts";
-import { closingOf, type Closed } from "../closing/closed.ts";
-import type { FrozenWeights } from "../closing/frozen.ts";
+import { closingOf, type Closed } from "../closed/closed.ts";
+import type { FrozenWeights } from "../closed/frozen.ts";
 import { meterWindow } from "../metering/meter.ts";
 import { meterServing } from "../serving/meter-serving.ts";
-import type { Findings } from "./reopened.ts";
-import { basisOf, type LedgerRules } from "./rules.ts";
-import { newRunId, type Run, type RunContent, type Watermark } from "./runs.ts";
-import type { WindowOfCluster } from "./schedule.ts";
+import type { Findings } from "../metering/findings.ts";
+import { basisOf, type LedgerRules } from "../charging/rules.ts";
+import { newRunId, type Run, type RunContent, type Watermark } from "../runs/runs.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 import type { StaleWindow } from "./stale-hours.ts";
 
 /** The leader's generation, the time, and the state of the input of a computation. */

@@ -1,8 +1,9 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { inStep } from "../../../runtime/store/in-step.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-import { reopenedBy, type Findings } from "./reopened.ts";
-import type { WindowOfCluster } from "./schedule.ts";
+import { reopenedBy } from "./reopened.ts";
+import type { Findings } from "../metering/findings.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 
 /** The most that is computed at once, by the memory that it takes: hours, nodes in hours, samples of GPUs, and scrapes of engines. */
 const MOST_HOURS = 48;

@@ -4,13 +4,13 @@ import { HOUR_MILLIS } from "../../../domain/time.ts";
 import { amountOf } from "../../../domain/exact/units.ts";
 import { beginCharges } from "../charging/charge-window.ts";
 import { chargedUsage } from "../charging/charged-nodes.ts";
-import { readClosed } from "../closing/closed.ts";
+import { readClosed } from "../closed/closed.ts";
 import { meterWindow } from "../metering/meter.ts";
 import { hasRawRows } from "../rollup/rollups.ts";
 import { meterServing } from "../serving/meter-serving.ts";
-import type { LedgerRules } from "./rules.ts";
-import { newRunId, type Run, type Watermark } from "./runs.ts";
-import type { WindowOfCluster } from "./schedule.ts";
+import type { LedgerRules } from "../charging/rules.ts";
+import { newRunId, type Run, type Watermark } from "../runs/runs.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 
 /** A metered hour of an open period, with the input that its last runs had considered. */
 export interface OpenHour extends WindowOfCluster {

@@ -1,20 +1,7 @@
+import type { Findings } from "../metering/findings.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-import type { Span } from "../plan/node-record.ts";
-import type { WindowOfCluster } from "./schedule.ts";
-
-/** A discovery of a metered hour about a span with other hours. */
-export interface Discovery extends Span {
-  /** The identity of a proof of a holder; absent if the hour has shown a GPU. */
-  readonly proof?: string;
-}
-
-/** The findings of a metered hour. */
-export interface Findings {
-  readonly discovered: readonly Discovery[];
-  /** The identities of the proofs that it has used and that are new, its own among them. */
-  readonly proofs: ReadonlySet<string>;
-}
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 
 /**
  * Returns the hours of a cluster with published usage that must be metered again because of what hours have found out that were metered at

@@ -1,4 +1,4 @@
-import { REACH_SQL } from "../hours/window.ts";
+import { REACH_SQL } from "../runs/window.ts";
 
 /**
  * An offset in milliseconds that is larger than the distance of any sample from the start of its window, so that times counted from there

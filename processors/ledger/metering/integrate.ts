@@ -3,8 +3,8 @@ import { PLAN_COLUMNS, type PlanRow } from "../../../runtime/store/schema/meter.
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
-import { AROUND_SPANS, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
-import { REACH_SQL } from "../hours/window.ts";
+import { AROUND_SPANS, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
+import { REACH_SQL } from "../runs/window.ts";
 import { ENERGY_PIECES, ENERGY_SUMS, PACKED_TIME, unpackedTime, WINDOW_START } from "./energy-sql.ts";
 import { NO_SUMS, type Measurement, type Sums } from "../plan/measurement.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";

@@ -1,10 +1,10 @@
 import { IMPORTED_UID, type CountedBy, type InventoryFact } from "../../../domain/inventory.ts";
 import { groupedBy } from "../../../domain/grouped.ts";
-import { isGuess, strongestCount } from "../../../domain/node-gpus.ts";
+import { isGuess, strongestCount } from "../../../domain/share/node-gpus.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
-import { bySpan, spanParameters } from "../hours/spans-sql.ts";
+import { bySpan, spanParameters } from "../runs/spans-sql.ts";
 import type { Machine, MachineState, Span } from "../plan/node-record.ts";
 
 /** How long after a span a fact can still describe it. Nodes report since when they are not ready. */

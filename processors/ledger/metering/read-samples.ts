@@ -1,8 +1,8 @@
 import { HARDWARE_XIDS } from "../../../domain/xid/xid.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together, type AnswerAll } from "../../../runtime/store/in-step.ts";
-import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
-import { REACH_SQL } from "../hours/window.ts";
+import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
+import { REACH_SQL } from "../runs/window.ts";
 import type { Span } from "../plan/node-record.ts";
 import type { GpuOfNode, SampleGroup, SampleMoment } from "../plan/samples.ts";
 

@@ -1,5 +1,5 @@
 import { holdsAt } from "../../../domain/holding.ts";
-import { physicalDevices } from "../../../domain/node-gpus.ts";
+import { physicalDevices } from "../../../domain/share/node-gpus.ts";
 import type { KnownDates } from "./known-dates.ts";
 import { stateAt } from "./condition.ts";
 import type { Machine, MachineState, NodeRecord } from "./node-record.ts";

@@ -1,4 +1,4 @@
-import { countOf, withShown } from "../../../domain/node-gpus.ts";
+import { countOf, withShown } from "../../../domain/share/node-gpus.ts";
 import type { Machine, MachineState, NodeRecord, SeenGpu } from "./node-record.ts";
 
 /**

@@ -7,8 +7,8 @@ import {
   ROLLUP_COLUMNS,
   ROW_KEY,
 } from "../../../runtime/store/schema/rollups.ts";
-import { AROUND_SPANS, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
-import { FIVE_MINUTES_MILLIS, REACH_SQL } from "../hours/window.ts";
+import { AROUND_SPANS, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
+import { FIVE_MINUTES_MILLIS, REACH_SQL } from "../runs/window.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 const INCREASES = Object.entries(INCREASE_MEASURES);

@@ -7,7 +7,7 @@ import {
   ROLLUP_COLUMNS,
   ROW_KEY,
 } from "../../../runtime/store/schema/rollups.ts";
-import type { Run } from "../hours/runs.ts";
+import type { Run } from "../runs/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 const SUMS = [

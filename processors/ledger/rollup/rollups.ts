@@ -4,11 +4,11 @@ import { ROLLUP_COLUMNS } from "../../../runtime/store/schema/rollups.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import { insertFiveMinutes } from "./five-minutes.ts";
 import { insertHours } from "./hours.ts";
-import { digestOf } from "../hours/digest.ts";
-import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../hours/spans-sql.ts";
-import { HOURS_TOUCHED_SQL, LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
-import type { WindowOfCluster } from "../hours/schedule.ts";
-import { announceRun, publishRun, type Run, type RunContent } from "../hours/runs.ts";
+import { digestOf } from "../runs/digest.ts";
+import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
+import { HOURS_TOUCHED_SQL, LONGEST_REACH_MILLIS, REACH_SQL } from "../runs/window.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { announceRun, publishRun, type Run, type RunContent } from "../runs/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The identity of a scrape as SQL. A replay has the same value. */

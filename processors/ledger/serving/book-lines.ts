@@ -15,9 +15,9 @@ import { together } from "../../../runtime/store/in-step.ts";
 import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { SERVING_CHARGE_COLUMNS, type BookedServingLine } from "../../../runtime/store/schema/serving.ts";
 import { createBlocks, namesOf, rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
-import type { Booking } from "../charging/charge-inserts.ts";
-import { FROZEN } from "../closing/frozen.ts";
-import type { WindowOfCluster } from "../hours/schedule.ts";
+import type { Booking } from "./booking.ts";
+import { FROZEN } from "../closed/frozen.ts";
+import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 import type { Span } from "../plan/node-record.ts";
 import type { RuledLine } from "./serving-split.ts";
 

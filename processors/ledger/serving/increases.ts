@@ -2,8 +2,8 @@ import { MOST_COUNT, type Increases } from "../../../domain/serving/work.ts";
 import type { ServingKind } from "../../../domain/serving/series.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { SERVING_COUNTERS } from "../../../runtime/store/schema/serving.ts";
-import { LONGEST_REACH_MILLIS, REACH_SQL } from "../hours/window.ts";
-import { bySpan, spanParameters } from "../hours/spans-sql.ts";
+import { LONGEST_REACH_MILLIS, REACH_SQL } from "../runs/window.ts";
+import { bySpan, spanParameters } from "../runs/spans-sql.ts";
 import type { Span } from "../plan/node-record.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 

@@ -2,7 +2,7 @@ import { holdingOf } from "../../../domain/holding.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofNewestFact } from "../../../runtime/store/schema/facts.ts";
-import { bySpan, spanParameters } from "../hours/spans-sql.ts";
+import { bySpan, spanParameters } from "../runs/spans-sql.ts";
 import type { Span } from "../plan/node-record.ts";
 
 /** A pod of a workload that serves. Times are milliseconds since the epoch, within the span. */

@@ -1,8 +1,8 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { readClosed, type Closed } from "../closing/closed.ts";
+import { readClosed, type Closed } from "../closed/closed.ts";
 import { firstCharged } from "../closing/readiness.ts";
-import { readLives, type Life } from "./hours-to-meter.ts";
-import type { LedgerRules } from "../hours/rules.ts";
+import { readLives, type Life } from "../hours/hours-to-meter.ts";
+import type { LedgerRules } from "../charging/rules.ts";
 import { staleCharges, type StaleWindow } from "../hours/stale-hours.ts";
 
 /** The version of the current runs and closings. */

@@ -7,10 +7,10 @@ import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { PartitionEnds } from "./dirty-windows.ts";
-import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
-import { LONGEST_REACH_MILLIS } from "../hours/window.ts";
+import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { LONGEST_REACH_MILLIS } from "../runs/window.ts";
 import { readNamesakes } from "../metering/read-pods.ts";
-import type { Watermark } from "../hours/runs.ts";
+import type { Watermark } from "../runs/runs.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** A time with new facts, milliseconds since the epoch, half-open. */

@@ -1,10 +1,10 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import { HOURS_TOUCHED_SQL } from "../hours/window.ts";
-import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
+import { HOURS_TOUCHED_SQL } from "../runs/window.ts";
+import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
 import { SCRAPE_KEY_SQL } from "../rollup/rollups.ts";
 import { SERVING_SCRAPE_KEY_SQL } from "../serving/meter-serving.ts";
-import type { Watermark } from "../hours/runs.ts";
+import type { Watermark } from "../runs/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** The end of each partition of a topic: the position of its next message. */

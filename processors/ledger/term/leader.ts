@@ -3,7 +3,7 @@ import { pause } from "../../../runtime/clock.ts";
 import { BusError, type Bus, type GroupMember, type ReceivedMessage } from "../../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { readBooksVersion } from "./books.ts";
-import { recordElection } from "../hours/runs.ts";
+import { recordElection } from "../runs/runs.ts";
 
 /** The term of a leading processor. Its work ends soon after `signal` is aborted. */
 export interface Term {

@@ -1,8 +1,8 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { inStep } from "../../../runtime/store/in-step.ts";
-import { createFrozenWeights } from "../closing/frozen.ts";
+import { createFrozenWeights } from "../closed/frozen.ts";
 import { chargeAgain, type LedgerTurn, type Recharged } from "../hours/compute-hour.ts";
-import type { LedgerRules } from "../hours/rules.ts";
+import type { LedgerRules } from "../charging/rules.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 
 /** The leader's generation, the time and the closed periods of a recharge. Plain data, so that it can be sent to another thread. */

@@ -1,13 +1,13 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { ChargeFindings } from "../charging/charge-window.ts";
-import { readClosed } from "../closing/closed.ts";
-import { createFrozenWeights } from "../closing/frozen.ts";
+import { readClosed } from "../closed/closed.ts";
+import { createFrozenWeights } from "../closed/frozen.ts";
 import { computeLedger } from "../hours/compute-hour.ts";
-import type { LedgerRules } from "../hours/rules.ts";
+import type { LedgerRules } from "../charging/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
 import { computeHours, portionOf } from "../hours/portion.ts";
 import { createRecharge } from "./recharge.ts";
-import { keyOf, type WindowOfCluster } from "../hours/schedule.ts";
+import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
 
 /** The result of settling. */
 export interface Settled {

@@ -1,4 +1,4 @@
-import type { LedgerTiming, ScheduleTiming } from "../hours/schedule.ts";
+import type { LedgerTiming, ScheduleTiming } from "./schedule.ts";
 
 /** The intervals of a term's work. */
 export interface TermTiming extends ScheduleTiming, LedgerTiming {

@@ -11,21 +11,22 @@ import {
   settledUntil,
   type PartitionEnds,
 } from "./dirty-windows.ts";
-import { hoursToMeter } from "./hours-to-meter.ts";
+import { hoursToMeter } from "../hours/hours-to-meter.ts";
 import type { Term } from "./leader.ts";
 import { dropAbandonedCloses } from "../closing/abandoned.ts";
 import { auditRules } from "../closing/audit.ts";
-import { NOTHING_CLOSED } from "../closing/closed.ts";
-import { createFrozenWeights } from "../closing/frozen.ts";
+import { NOTHING_CLOSED } from "../closed/closed.ts";
+import { createFrozenWeights } from "../closed/frozen.ts";
 import { computeLedger } from "../hours/compute-hour.ts";
 import { computeHours, portionOf } from "../hours/portion.ts";
-import type { Findings } from "../hours/reopened.ts";
-import type { LedgerRules } from "../hours/rules.ts";
+import type { Findings } from "../metering/findings.ts";
+import type { LedgerRules } from "../charging/rules.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 import { createRecharge, type Recharge } from "./recharge.ts";
-import { createSchedule, keyOf, nextLedger, type WindowOfCluster } from "../hours/schedule.ts";
+import { createSchedule, nextLedger } from "./schedule.ts";
+import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
 import { computeWindow, hasRawRows } from "../rollup/rollups.ts";
-import { newRunId } from "../hours/runs.ts";
+import { newRunId } from "../runs/runs.ts";
 import { dropSuperseded } from "./superseded.ts";
 import type { TermEvents } from "./term-events.ts";
 import type { TermTiming } from "./term-timing.ts";

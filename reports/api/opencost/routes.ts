@@ -3,7 +3,7 @@ import { allowed, policyOf, type ApiContext } from "../context.ts";
 import type { ApiServer } from "../route.ts";
 import { fixedSpan } from "../../report/json.ts";
 import { jsonBody } from "../../server/answers.ts";
-import { Problem } from "../../server/problem.ts";
+import { Problem } from "../../question/problem.ts";
 import { problemOf } from "../../server/server.ts";
 import { allocationSets } from "./allocation.ts";
 import { readFilter } from "./filter.ts";

@@ -3,7 +3,7 @@ import type { CapacityType } from "../../../domain/inventory.ts";
 import { NO_ENERGY, type Stage, type UsageClaim } from "../../../domain/allocation/segment.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { WorkloadType } from "../../../domain/workload.ts";
-import { newRunId, publishRun } from "../../../processors/ledger/hours/runs.ts";
+import { newRunId, publishRun } from "../../../processors/ledger/runs/runs.ts";
 import { insertUsage } from "../../../processors/ledger/metering/usage-rows.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { columnsOf, createBlocks, namesOf, type RowOf } from "../../../runtime/store/schema/table.ts";

@@ -1,5 +1,5 @@
 import { computeWindow } from "../../../processors/ledger/rollup/rollups.ts";
-import { newRunId } from "../../../processors/ledger/hours/runs.ts";
+import { newRunId } from "../../../processors/ledger/runs/runs.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { clustersOf } from "../../../scenarios/play/tenure.ts";
 import type { Scenario } from "../../../scenarios/schema.ts";

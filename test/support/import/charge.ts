@@ -1,6 +1,6 @@
 import { computeLedger } from "../../../processors/ledger/hours/compute-hour.ts";
-import { NOTHING_CLOSED } from "../../../processors/ledger/closing/closed.ts";
-import { createFrozenWeights } from "../../../processors/ledger/closing/frozen.ts";
+import { NOTHING_CLOSED } from "../../../processors/ledger/closed/closed.ts";
+import { createFrozenWeights } from "../../../processors/ledger/closed/frozen.ts";
 import { readCharges } from "../../../processors/ledger/charging/read-charges.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import { parseConfig } from "../../../runtime/config/load.ts";

@@ -1,7 +1,7 @@
 import { computeWindow } from "../../../processors/ledger/rollup/rollups.ts";
-import { newRunId } from "../../../processors/ledger/hours/runs.ts";
+import { newRunId } from "../../../processors/ledger/runs/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-import type { TrainingMarks } from "../../../domain/training/marks.ts";
+import type { TrainingMarks } from "../../../domain/training-marks.ts";
 import type { NodeCondition } from "../../../domain/inventory.ts";
 import { slicesOf } from "../../../runtime/in-turns.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";

@@ -1,7 +1,7 @@
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, it } from "vitest";
-import { Ratio } from "../../../reports/pages/parts/money.tsx";
+import { Ratio } from "../../../reports/parts/money.tsx";
 
 it.each([
   ["1", "100.0 %"],

@@ -1,5 +1,5 @@
 import type { NodeGpus } from "../../../../domain/inventory.ts";
-import { gpusForInstances } from "../../../../domain/node-gpus.ts";
+import { gpusForInstances } from "../../../../domain/share/node-gpus.ts";
 import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 
 type Amounts = Readonly<Record<string, number>>;

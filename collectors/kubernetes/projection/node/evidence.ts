@@ -2,7 +2,7 @@ import type { SliceDevice } from "../../../../domain/cluster-fact.ts";
 import type { ModelVendor } from "../../../../domain/gpu-model/models.ts";
 import { vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
-import { COUNTED_BY, decideCount, isGuess } from "../../../../domain/node-gpus.ts";
+import { COUNTED_BY, decideCount, isGuess } from "../../../../domain/share/node-gpus.ts";
 import { parseDevices } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";
 

@@ -1,7 +1,7 @@
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
-import { gpusForInstances, offeredOn, physicalDevices, withInstancesOn } from "../../../../domain/node-gpus.ts";
+import { gpusForInstances, offeredOn, physicalDevices, withInstancesOn } from "../../../../domain/share/node-gpus.ts";
 import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import type { Remarks } from "../remark.ts";
 import { given } from "../wire.ts";

@@ -3,7 +3,7 @@ import { amdModeOf, amdPartitions } from "../../../../domain/amd-partition.ts";
 import { gpusOfInstanceType } from "../../../../domain/gpu-model/instance-types.ts";
 import { canonicalModel, vendorOfModel } from "../../../../domain/gpu-model/names.ts";
 import type { GpuCount, NodeGpus } from "../../../../domain/inventory.ts";
-import { offeredOn, physicalDevices } from "../../../../domain/node-gpus.ts";
+import { offeredOn, physicalDevices } from "../../../../domain/share/node-gpus.ts";
 import { gpuResource, type ResourceNames } from "../gpu-resource.ts";
 import { parseMebibytes } from "../quantity.ts";
 import type { Remarks } from "../remark.ts";

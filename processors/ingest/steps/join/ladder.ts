@@ -1,7 +1,7 @@
 import { gpuKey, type Device } from "../../../../domain/device.ts";
 import { NO_HOLDER, type Evidence, type Holder } from "../../../../domain/holder.ts";
 import { isReservation, type Holding } from "../../../../domain/holding.ts";
-import { withShown } from "../../../../domain/node-gpus.ts";
+import { withShown } from "../../../../domain/share/node-gpus.ts";
 import type { ScrapeShape } from "../../../../domain/scrape.ts";
 import { readAllocations, type Allocated } from "../../../../domain/attribution/allocated.ts";
 import { groupOf } from "../../../../domain/attribution/group.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { minorDigitsOf } from "../../../../domain/price/currency.ts";
-import { fitsGlob, isGlob, literalLength } from "../../../../domain/price/glob.ts";
+import { fitsGlob, isGlob, literalLength } from "../../../../domain/glob.ts";
 import { instantOf } from "../../../../domain/price/instant.ts";
 import { rounds } from "../../../support/rounds.ts";
 

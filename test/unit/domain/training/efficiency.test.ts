@@ -3,7 +3,7 @@ import { exactDecimal, roundedDecimal } from "../../../../domain/exact/rational.
 import { amountOf, formatAmount } from "../../../../domain/exact/units.ts";
 import { amountsOf } from "../../../../domain/training/bill.ts";
 import { efficiencyOf, type TensorTime } from "../../../../domain/training/efficiency.ts";
-import type { TrainingMarks } from "../../../../domain/training/marks.ts";
+import type { TrainingMarks } from "../../../../domain/training-marks.ts";
 import type { RunPhase } from "../../../../domain/training/phases.ts";
 import type { ProgressPoint } from "../../../../domain/training/progress.ts";
 import { timelineOf } from "../../../../domain/training/timeline.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CHARGE_STATES } from "../../../../domain/charge/charge.ts";
 import { amountOf } from "../../../../domain/exact/units.ts";
 import { minorUnitOf, roundedChanges, roundedColumn } from "../../../../reports/format/rounded.ts";
-import { chargeColumns } from "../../../../reports/pages/parts/charge-columns.tsx";
+import { chargeColumns } from "../../../../reports/parts/charge-columns.tsx";
 import type { ReportRow } from "../../../../reports/report/report.ts";
 
 /** An amount of money in a link. */

@@ -1,7 +1,7 @@
 import { h } from "preact";
 import { render } from "preact-render-to-string";
 import { expect, it } from "vitest";
-import { Figures } from "../../../../reports/pages/parts/figures.tsx";
+import { Figures } from "../../../../reports/parts/figures.tsx";
 import type { Report } from "../../../../reports/report/report.ts";
 
 const question = {

@@ -1,0 +1,5 @@
+/** Labels and annotations of an object. */
+export interface Marks {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
