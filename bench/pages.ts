@@ -82,6 +82,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
   const server = Fastify();
   guardRoutes(server, portOf("server"), { admit: () => Promise.resolve(OPEN) });
   await addReports(server, {
+    env: process.env,
     store,
     ledger: ledgerOf(config),
     focus: config.focus,

@@ -40,6 +40,7 @@ export interface ReportsOptions {
   /** True if the fleet is the synthetic one. */
   readonly isDemo: boolean;
   readonly now: () => number;
+  readonly env: NodeJS.ProcessEnv;
   /** Returns the starts of ended hours that wait to be charged; absent if they are unknown here. */
   readonly hoursWaiting?: () => readonly number[];
   /** The limit of requests of one address in a minute. */
@@ -53,7 +54,7 @@ const REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** Adds everything that `reports/` serves to a server whose routes are guarded, or to a part of one. */
 export async function addReports(server: FastifyInstance, options: ReportsOptions): Promise<void> {
-  const { store, ledger, focus, practices, training, deliveries, rules, access, logger, version, isDemo, now } =
+  const { store, ledger, focus, practices, training, deliveries, rules, access, logger, version, isDemo, now, env } =
     options;
   const { trainingMetrics, hoursWaiting = () => [] } = options;
   const pages = createPages({
@@ -94,6 +95,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     now,
     hoursWaiting,
     version,
+    env,
     focus,
     practices,
     training,

@@ -46,6 +46,7 @@ export async function openReports(
     deliveries: config.deliveries,
     rules: rulesOfConfig(config).rules.hash,
     now: Date.now,
+    env: process.env,
   };
   const add = async (scope: FastifyInstance): Promise<void> => {
     scope.addHook("onClose", stop);

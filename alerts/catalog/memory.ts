@@ -66,7 +66,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     parameters: { rows: number(0, 0, 1000, "rows per day that are normal") },
     expr: (_, { rows }) => `gpu:uncorrectable_remapped_rows:increase1d > ${rows}`,
     summary: "Rows of a GPU's memory were remapped for uncorrectable errors.",
-    description: "{{ $value }} rows of memory were remapped within a day because of errors that cannot be corrected.",
+    description: "Memory was remapped within a day because of errors that cannot be corrected (rows: {{ $value }}).",
   },
   {
     ...memory,

@@ -90,7 +90,7 @@ export interface ChargeTrail {
   readonly price: string;
   /** Since when that entry has priced the node without a break, milliseconds since the epoch; 0 if no entry does. */
   readonly pricedSince: number;
-  /** The name of the rule that named each owner: `podLabel team`; empty if no rule did. */
+  /** The name of the rule that named each owner: `podLabel team`, or `policy default` if the policy lets the platform pay; empty if no rule did. */
   readonly owners: Readonly<Record<Dimension, string>>;
 }
 

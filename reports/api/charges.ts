@@ -74,7 +74,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
           const report = await read();
           const html = await documentHtml([{ report, byDay }], { version, madeAt: now(), server: "" });
           const exported = exportOf(question, report);
-          if (format === "pdf") return { bytes: await pdfOf(html, process.env), type: MEDIA_TYPES.pdf, exported };
+          if (format === "pdf") return { bytes: await pdfOf(html, context.env), type: MEDIA_TYPES.pdf, exported };
           return { bytes: Buffer.from(html), type: MEDIA_TYPES.html, headers: DOCUMENT_HEADERS, exported };
         }
         if (format !== "json") {
@@ -162,9 +162,9 @@ async function writtenAs(
   format: Exclude<(typeof FORMATS)[number], "json" | "html" | "pdf">,
   report: Report,
   store: StoreClient,
-  { version, now }: Pick<ApiContext, "version" | "now">,
+  { version, now, env }: Pick<ApiContext, "version" | "now" | "env">,
 ): Promise<Body> {
-  const making = { store, version, madeAt: now(), server: "", env: process.env };
+  const making = { store, version, madeAt: now(), server: "", env };
   const parts = SUM_WRITERS[format]([report], making);
   return { bytes: await buffer(Readable.from(parts)), type: MEDIA_TYPES[format] };
 }

@@ -21,6 +21,8 @@ export interface ApiContext {
   /** Returns the starts of ended hours that wait to be charged; none if they are unknown here. */
   readonly hoursWaiting: () => readonly number[];
   readonly version: string;
+  /** The environment of the process, in which Chromium is found. */
+  readonly env: NodeJS.ProcessEnv;
   /** The names for the rows of FOCUS. */
   readonly focus: FocusConfig;
   /** The checks of practices that are off, and the days of their money. */

@@ -81,6 +81,7 @@ describe("the access control of the reports' server", () => {
       version: "0",
       isDemo: false,
       now: Date.now,
+      env: {},
     };
     access.guardRoutes(server);
     await addReports(server, of);

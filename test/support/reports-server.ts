@@ -53,6 +53,7 @@ export async function createReportsServer(
     },
   });
   await addReports(fastify, {
+    env: process.env,
     store,
     ledger: ledgerOf(parsed),
     focus: parsed.focus,

@@ -125,6 +125,11 @@ function trailOf({ team, costCenter, project, environment }: Attribution["owners
   return { team: team.rule, costCenter: costCenter.rule, project: project.rule, environment: environment.rule };
 }
 
+/** Returns the trail of held time that the platform pays: the policy names the payer, and the holder's rules name the rest. */
+function trailOfPolicy({ name }: Policy, { trail }: SegmentHolder): ChargeTrail["owners"] {
+  return { ...trail, team: `policy ${name}`, costCenter: "" };
+}
+
 /**
  * A cache of the owners of holders, for the lifetime of the holders' objects. Most holders hold for many hours without a change of rules.
  */
@@ -229,7 +234,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     trail: {
       price: price?.entry.name ?? "",
       pricedSince: price?.since ?? 0,
-      owners: named?.trail ?? NO_OWNERS,
+      owners: paying?.trail ?? (holder === undefined ? NO_OWNERS : trailOfPolicy(policy, holder)),
     },
   };
 }

@@ -17,18 +17,19 @@ export interface HashedLines {
 }
 
 /**
- * The canonical text of a line: every column except the run's, as text, with a character that no text contains for NULL. Added columns come
- * last, and only if they are not empty.
+ * Returns the canonical text of a line in SQL: every column except the run's, as text, with a character that no text contains for NULL. Added
+ * columns come last, and only if they are not empty. The first one, which closed periods have, has no name; each later one has its name before its
+ * text.
  */
-const LINE_TEXT = `concat(${[
-  `arrayStringConcat([${canonicalTexts(({ name }) => !ADDED_COLUMNS.has(name)).join(", ")}], '\\x1f')`,
-  ...canonicalTexts(({ name }) => ADDED_COLUMNS.has(name)).map(
-    (text) => `if(${text} = '', '', concat('\\x1f', ${text}))`,
-  ),
-].join(", ")})`;
-
-function canonicalTexts(has: (column: Column) => boolean): readonly string[] {
-  return CHARGE_COLUMNS.filter(has).map(({ name, type }) => type.canonical(name));
+export function lineText(columns: readonly Pick<Column, "name" | "type">[], added: ReadonlySet<string>): string {
+  const first = columns.filter(({ name }) => !added.has(name)).map(({ name, type }) => type.canonical(name));
+  const later = columns
+    .filter(({ name }) => added.has(name))
+    .map(({ name, type }, index) => {
+      const text = type.canonical(name);
+      return `if(${text} = '', '', concat('\\x1f${index === 0 ? "" : `${name}=`}', ${text}))`;
+    });
+  return `concat(${[`arrayStringConcat([${first.join(", ")}], '\\x1f')`, ...later].join(", ")})`;
 }
 
 const DAYS = `
@@ -39,7 +40,7 @@ SELECT team, costCenter, toString(toUnixTimestamp(hour)) AS hour, toFloat64(coun
   toString(sum(cost)) AS effective, lower(hex(SHA256(arrayStringConcat(arraySort(groupArray(line)))))) AS hash
 FROM (
   SELECT team, cost_center AS costCenter, toStartOfHour(from_at) AS hour, gpu_hours AS hours, ifNull(effective_cost, 0) AS cost,
-    SHA256(${LINE_TEXT}) AS line
+    SHA256(${lineText(CHARGE_COLUMNS, ADDED_COLUMNS)}) AS line
   FROM charges
   WHERE policy = {policy:String} AND toDate(from_at) = toDate({day:String}) AND ${CLOSED_BY}
 )

@@ -112,7 +112,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
       ...silent("GPUUncorrectableRemapGrowth", "45m", "24h55m"),
       ...fires(
         "GPUUncorrectableRemapGrowth",
-        alert("warning", "1 rows of memory were remapped within a day because of errors that cannot be corrected."),
+        alert("warning", "Memory was remapped within a day because of errors that cannot be corrected (rows: 1)."),
         "1h5m",
         "23h30m",
       ),

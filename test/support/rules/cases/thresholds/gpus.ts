@@ -87,7 +87,7 @@ const NUMBERS: readonly {
     wrong: 1,
     severity: "warning",
     after: "0m",
-    description: "1 rows of memory were remapped within a day because of errors that cannot be corrected.",
+    description: "Memory was remapped within a day because of errors that cannot be corrected (rows: 1).",
   },
   ...[
     { record: "gpu:nvlink_recovery_errors:increase15m", normal: 0, wrong: 1 },

@@ -107,6 +107,26 @@ prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
     ]);
   });
 
+  it("of held time that the platform pays name the policy as the team's rule, and the holder's rules for the rest", () => {
+    const { prices, owners, policies, energy } = rules(`
+owners: { team: [{ podLabel: team }, { namespaceLabel: team }], project: [{ namespaceLabel: team }] }
+policies: [{ name: fair, payers: { unobserved: platform } }]
+prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "2.00" }]`);
+    const unseen = hour();
+    const [claim] = unseen.segment.claims;
+    const measured = { coveredMillis: 0, busyMillis: 0, activityPpmMillis: 0n, activityAtClaimsPpmMillis: 0n };
+    const segment = { ...unseen.segment, claims: [{ ...claim!, measured }] };
+    const { charges } = chargeNode([{ ...unseen, segment }], { prices, owners, policies, energy });
+    const [line] = charges[0]!;
+    expect(line).toMatchObject({ state: "unobserved", payer: "platform", team: "platform", project: "vision" });
+    expect(line!.trail.owners).toEqual({
+      team: "policy fair",
+      costCenter: "",
+      project: "namespaceLabel team",
+      environment: "",
+    });
+  });
+
   it("belong to the pool's owner if the pool has one, hour by hour", () => {
     const { prices, owners, policies, energy } = rules(`
 owners: { team: [{ pool: research, value: robots }, { namespaceLabel: team }] }
