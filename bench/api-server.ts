@@ -1,4 +1,4 @@
-import { createBusyCluster } from "../demo/kubernetes/busy/busy.ts";
+import { createBusyCluster } from "../test/support/kubernetes/busy.ts";
 import { startApiServer } from "../demo/kubernetes/server/server.ts";
 
 /**

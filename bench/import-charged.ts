@@ -7,7 +7,7 @@ import { HOUR_MILLIS, hourOf } from "../domain/time.ts";
 import type { SystemStatus } from "../services/system.ts";
 import { startWritablePrometheus } from "../test/support/prometheus-server.ts";
 import type { WrittenSeries } from "../test/support/prometheus-writer.ts";
-import { fillPast } from "./import.ts";
+import { fillPast } from "./past.ts";
 import { podOf, uidOf } from "./page.ts";
 import { ended } from "./process.ts";
 import { report } from "./report.ts";

@@ -1,9 +1,7 @@
 import { benchAdvice } from "./advice.ts";
 import { benchAlerts } from "./alerts.ts";
-import { benchDashboards } from "./dashboards.ts";
 import { benchEngines } from "./engines.ts";
 import { benchGpuMetrics } from "./gpu-metrics.ts";
-import { benchImport } from "./import.ts";
 import { benchImportCharged } from "./import-charged.ts";
 import { benchJoin } from "./join.ts";
 import { benchKubernetes } from "./kubernetes.ts";
@@ -16,7 +14,6 @@ import { benchRemoteWrite } from "./remote-write.ts";
 import { benchReports } from "./reports.ts";
 import { benchServing } from "./serving.ts";
 import { benchSizes } from "./sizes.ts";
-import { benchSnapshot } from "./snapshot.ts";
 import { benchSmall } from "./small.ts";
 import { benchStart } from "./start.ts";
 import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
@@ -36,17 +33,11 @@ const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: ()
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
   serving: { what: "an hour of 2,000 engines, and a month of 500 services by model and tenant", run: benchServing },
   pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
-  dashboards: {
-    what: "dashboards' queries to the store, for a week of 10,000 GPUs and 200 teams",
-    run: benchDashboards,
-  },
   advice: { what: "cards of a week of 10,000 GPUs, and both bills of a month", run: benchAdvice },
-  import: { what: "a month of 1,000 GPUs imported from a real Prometheus", run: benchImport },
   "import-charged": {
     what: "1,000 GPUs imported from a real Prometheus, until the last hour is charged",
     run: benchImportCharged,
   },
-  snapshot: { what: "what a cluster of 5,000 pods and 500 exporters costs now", run: benchSnapshot },
   panels: { what: "dashboards' queries to a real Prometheus, for a week of 10,000 GPUs", run: benchPanels },
   alerts: { what: "every rule evaluated for 10,000 GPUs, by a real Prometheus", run: benchAlerts },
   "gpu-metrics": { what: "/metrics/gpu of 100,000 GPUs with their owners, one core", run: benchGpuMetrics },

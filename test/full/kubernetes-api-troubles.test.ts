@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFleet } from "../../demo/fleet/fleet.ts";
-import { createBusyCluster } from "../../demo/kubernetes/busy/busy.ts";
+import { createBusyCluster } from "../support/kubernetes/busy.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
 import { objectsAt } from "../../demo/kubernetes/cluster/objects.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../../../demo/kubernetes/server/object.ts";
-import { BusyPod } from "../../../demo/kubernetes/busy/busy-pod.ts";
+import { BusyPod } from "../kubernetes/busy-pod.ts";
 
 /** A pod of a large cluster. */
 export interface LargePod {

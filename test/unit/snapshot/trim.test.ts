@@ -7,7 +7,7 @@ import type { PodObject } from "../../../collectors/kubernetes/projection/pod-ob
 import { createOtherPods } from "../../../collectors/kubernetes/watcher/other-pods.ts";
 import { createFleet } from "../../../demo/fleet/fleet.ts";
 import { objectsAt } from "../../../demo/kubernetes/cluster/objects.ts";
-import { createBusyCluster } from "../../../demo/kubernetes/busy/busy.ts";
+import { createBusyCluster } from "../../support/kubernetes/busy.ts";
 import { createStore } from "../../../demo/kubernetes/server/store.ts";
 import { objectFacts } from "../../../scenarios/play/object-facts.ts";
 import { trimmed, trimmedNode, trimmedOwner, trimmedPod } from "../../../snapshot/see/trim.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createBusyCluster } from "../../../../demo/kubernetes/busy/busy.ts";
+import { createBusyCluster } from "../../../support/kubernetes/busy.ts";
 import type { KubernetesObject } from "../../../../demo/kubernetes/server/object.ts";
 import { createStore, type ObjectStore } from "../../../../demo/kubernetes/server/store.ts";
 

@@ -1,5 +1,5 @@
-import { hash, suffixOf, uuidOf } from "../../fleet/hash.ts";
-import type { ObjectMeta, StoredObject } from "../server/object.ts";
+import { hash, suffixOf, uuidOf } from "../../../demo/fleet/hash.ts";
+import type { ObjectMeta, StoredObject } from "../../../demo/kubernetes/server/object.ts";
 
 const CREATED = Date.UTC(2026, 0, 5, 8);
 const GPU_PODS_OF_TEN = 4;

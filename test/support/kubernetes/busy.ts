@@ -1,6 +1,6 @@
-import { hash, uuidOf } from "../../fleet/hash.ts";
-import { storedObject, type KubernetesObject } from "../server/object.ts";
-import type { ObjectStore } from "../server/store.ts";
+import { hash, uuidOf } from "../../../demo/fleet/hash.ts";
+import { storedObject, type KubernetesObject } from "../../../demo/kubernetes/server/object.ts";
+import type { ObjectStore } from "../../../demo/kubernetes/server/store.ts";
 import {
   BusyPod,
   busyJobName,
