@@ -14,7 +14,8 @@ import {
   STEP,
 } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel, Thresholds } from "../model.ts";
+import type { Dashboard, Thresholds } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { sqlRange, sqlRows } from "../queries.ts";
 
@@ -36,7 +37,7 @@ const LATELY = `(billing_period = ${MONTH} OR from_at >= toStartOfHour($__toTime
 
 const ALL_OR_NONE: Thresholds = [{ color: "green" }, { color: "orange", from: 0.000001 }];
 
-const month = (options: DashboardOptions): readonly Panel[] => {
+const month = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   return [
     {
@@ -44,13 +45,10 @@ const month = (options: DashboardOptions): readonly Panel[] => {
       description:
         "All charges booked in the month of the end of this time, with corrections of earlier months. They equal the sum of its statements " +
         "when the month is closed.",
-      needs: "D",
-      view: { kind: "stat" },
       ...unit,
       queries: [sqlRows(`SELECT sum(effective_cost) AS booked FROM ${CHARGES} WHERE ${BOOKED}`)],
       empty: NOTHING_CHARGED,
       width: 6,
-      height: 5,
       links: [
         toPage("The statements of the month", "/statement?period=${__to:date:YYYY-MM}&policy=${policy:percentencode}"),
       ],
@@ -59,20 +57,14 @@ const month = (options: DashboardOptions): readonly Panel[] => {
       title: "Cost per hour",
       description:
         "The mean cost of an hour over the last 24 whole hours. It changes when capacity, prices or owners change.",
-      needs: "D",
-      view: { kind: "stat" },
       ...unit,
       queries: [sqlRows(`SELECT ${BURN} AS hour FROM ${CHARGES} WHERE ${LATELY}`)],
       empty: NOTHING_CHARGED,
-      width: 4,
-      height: 5,
     },
     {
       title: "Forecast for the month",
       description:
         "The booked cost, plus the rest of the month at the current cost per hour. Compare it with the budget before the month ends.",
-      needs: "D",
-      view: { kind: "stat" },
       ...unit,
       queries: [
         sqlRows(
@@ -81,43 +73,34 @@ const month = (options: DashboardOptions): readonly Panel[] => {
       ],
       empty: NOTHING_CHARGED,
       width: 6,
-      height: 5,
     },
     {
       title: "Unpriced GPU-hours",
       description:
         "GPU-hours of the month without a visible price. They have no cost here, but the machines have a cost.",
-      needs: "D",
-      view: { kind: "stat" },
       unit: "none",
       decimals: 1,
       thresholds: ALL_OR_NONE,
       queries: [sqlRows(`SELECT sumIf(gpu_hours, effective_cost IS NULL) AS unpriced FROM ${CHARGES} WHERE ${BOOKED}`)],
       empty: NOTHING_CHARGED,
-      width: 4,
-      height: 5,
       links: [toPage("Prices and their gaps", "/prices")],
     },
     {
       title: "Unowned",
       description:
         "Cost without an owner, because no rule gives a team. The table below has its holders: add an owner for them.",
-      needs: "D",
-      view: { kind: "stat" },
       ...unit,
       thresholds: ALL_OR_NONE,
       queries: [
         sqlRows(`SELECT sumIf(ifNull(effective_cost, 0), team = 'unowned') AS unowned FROM ${CHARGES} WHERE ${BOOKED}`),
       ],
       empty: NOTHING_CHARGED,
-      width: 4,
-      height: 5,
       links: [toPage("Owners and their gaps", "/prices")],
     },
   ];
 };
 
-const overTime = (options: DashboardOptions): readonly Panel[] => {
+const overTime = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   return [
     {
@@ -125,7 +108,6 @@ const overTime = (options: DashboardOptions): readonly Panel[] => {
       description:
         "Cost per hour by state: active is used; idle, waiting, starting and unobserved are held; stranded and unallocated have no holder; " +
         "unavailable could not be used. All states except active are possible savings.",
-      needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
       queries: [
@@ -133,31 +115,27 @@ const overTime = (options: DashboardOptions): readonly Panel[] => {
 FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NOT NULL GROUP BY time, state ORDER BY time, state`),
       ],
       empty: NOTHING_CHARGED,
-      width: 12,
       height: 10,
     },
     {
       title: "Cost per hour by team",
       description: `Cost per hour by payer (highest cost first). All payers after the first ${MOST} are one sum. The team platform pays for GPUs without a holder.`,
-      needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
       queries: [sqlRange(costByDearest("team", CHARGED, MOST))],
       empty: NOTHING_CHARGED,
-      width: 12,
       height: 10,
     },
   ];
 };
 
-const where = (options: DashboardOptions): readonly Panel[] => {
+const where = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   return [
     {
       title: "Teams by state",
       description:
         "Hours that began in this time, by payer and state. Sort by a column to find the largest possible savings. A click opens the team's workloads.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -197,7 +175,6 @@ FROM ${CHARGES} WHERE ${CHARGED} GROUP BY team ORDER BY cost DESC, team`),
       title: "Waste by model",
       description:
         "The cost of GPU-time without activity, by model and pool. A high cost of one model means that it has too many GPUs, or too few users.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -217,14 +194,12 @@ FROM ${CHARGES} WHERE ${CHARGED} GROUP BY team ORDER BY cost DESC, team`),
 FROM ${CHARGES} WHERE ${CHARGED} AND ${FOR_NOTHING} GROUP BY gpu_model, pool, capacity_type, state, because ORDER BY cost DESC LIMIT 200`),
       ],
       empty: NOTHING_CHARGED,
-      width: 12,
       height: 10,
     },
     {
       title: "Policies side by side",
       description:
         "The same cost under each kept policy: the parts of teams, the platform and unowned usage. The sum is exactly the same under each policy.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -247,20 +222,18 @@ FROM ${CHARGES} WHERE ${CHARGED} AND ${FOR_NOTHING} GROUP BY gpu_model, pool, ca
 FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} GROUP BY policy ORDER BY policy`),
       ],
       empty: NOTHING_CHARGED,
-      width: 12,
       height: 10,
     },
   ];
 };
 
-const gaps = (options: DashboardOptions): readonly Panel[] => {
+const gaps = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   return [
     {
       title: "Without a price",
       description:
         "GPU-time without a visible price. Add a matching entry to the price book; open hours are then charged again.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -280,13 +253,11 @@ FROM ${CHARGES} WHERE ${CHARGED} AND effective_cost IS NULL GROUP BY cluster, gp
 ORDER BY hours DESC LIMIT 200`),
       ],
       empty: "All usage has a price.",
-      width: 12,
       height: 8,
     },
     {
       title: "Without an owner",
       description: "Holders of GPUs without a team by any rule. Add a label to the namespace or a rule to owners.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -304,18 +275,16 @@ ORDER BY hours DESC LIMIT 200`),
 FROM ${CHARGES} WHERE ${CHARGED} AND team = 'unowned' GROUP BY cluster, namespace, workload_type ORDER BY cost DESC LIMIT 200`),
       ],
       empty: "All usage has an owner.",
-      width: 12,
       height: 8,
     },
   ];
 };
 
-const closed = (options: DashboardOptions): readonly Panel[] => [
+const closed = (options: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "Statements",
     description:
       "The frozen amounts of closed months: exact, and posted as invoiced. They never change; corrections are booked in an open month.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -353,11 +322,11 @@ export function costDashboard(options: DashboardOptions): Dashboard {
     variables: [policyVariable(options), CLUSTERS, chargesVariable("team", [among("cluster")])],
     annotations: [],
     sections: [
-      { title: "The month", panels: month(options) },
-      { title: "Over time", panels: overTime(options) },
-      { title: "Where it goes", panels: where(options) },
-      { title: "Gaps", panels: gaps(options) },
-      { title: "Closed months", panels: closed(options) },
+      section("The month", month(options)),
+      section("Over time", overTime(options)),
+      section("Where it goes", where(options)),
+      section("Gaps", gaps(options)),
+      section("Closed months", closed(options)),
     ],
     from: "now-7d",
     refresh: "5m",

@@ -1,7 +1,8 @@
 import { CLUSTER_USE, FLEET_USE, type FleetUse } from "../../alerts/recording/fleet.ts";
 import { chosen } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel, Variable } from "../model.ts";
+import type { Dashboard, Variable } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, rows, sqlRows } from "../queries.ts";
 import { MILLIS, NEWEST, USAGE, WITH_NEWEST } from "../usage.ts";
@@ -45,14 +46,13 @@ const STEPS = [
   ["active", "active"],
 ] as const satisfies readonly (readonly [FleetUse, string])[];
 
-const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
+const now = ({ where, gpus, wasted }: Names): readonly PanelDraft[] => [
   {
     title: "From capacity to activity",
     description:
       "All GPUs; the GPUs that a pod holds; the held GPUs that were not below 1 % for an hour; and the activity in whole GPUs. A large " +
       "step shows the cause of waste: for free GPUs the scheduler, for held but unused GPUs their teams, for held and hardly active GPUs " +
       "the workloads. The funnel on gpu-ledger's pages also separates waiting, starting and unavailable time.",
-    needs: "A",
     view: { kind: "bars" },
     ...GPUS,
     queries: STEPS.map(([use, legend]) => instant(gpus(use), legend)),
@@ -64,14 +64,11 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   {
     title: "Utilization",
     description: "Active GPUs divided by all GPUs. Below a third, most of the fleet's cost is waste.",
-    needs: "A",
-    view: { kind: "stat" },
     unit: "percentunit",
     decimals: 1,
     thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
     queries: [instant(`${gpus("active")} / ${gpus("total")}`)],
     empty: NO_GPUS,
-    width: 4,
     height: 7,
   },
   {
@@ -79,22 +76,17 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
     description:
       "Held GPUs divided by all GPUs: the scheduling efficiency, if no GPU is unavailable. If it is low while pods wait, find the reason that keeps the pods " +
       "off these GPUs.",
-    needs: "A",
-    view: { kind: "stat" },
     unit: "percentunit",
     decimals: 1,
     thresholds: [{ color: "red" }, { color: "yellow", from: 0.6 }, { color: "green", from: 0.85 }],
     queries: [instant(`${gpus("held")} / ${gpus("total")}`)],
     empty: NO_GPUS,
-    width: 4,
     height: 7,
   },
   {
     title: "Wasted GPUs",
     description:
       "All GPUs minus the effective GPUs: free, or held and unused for an hour. This number of GPUs could be used by others now.",
-    needs: "A",
-    view: { kind: "stat" },
     ...GPUS,
     thresholds: [{ color: "text" }],
     queries: [instant(wasted())],
@@ -107,7 +99,6 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
     description:
       "GPUs that pending pods request. If the panel on the left shows wasted GPUs, these pods could use them.",
     needs: "C",
-    view: { kind: "stat" },
     ...GPUS,
     thresholds: [{ color: "green" }, { color: "yellow", from: 1 }],
     queries: [instant(`sum(gpu_ledger_pending_devices{${where}})`)],
@@ -118,30 +109,26 @@ const now = ({ where, gpus, wasted }: Names): readonly Panel[] => [
   },
 ];
 
-const overTime = ({ gpus, wasted }: Names): readonly Panel[] => [
+const overTime = ({ gpus, wasted }: Names): readonly PanelDraft[] => [
   {
     title: "GPUs by use",
     description:
       "The same numbers over time. If held falls and the capacity does not, work has ended. If effective is below held, some " +
       "holders do not use their GPUs.",
-    needs: "A",
     view: { kind: "series" },
     ...GPUS,
     queries: STEPS.map(([use, legend]) => range(gpus(use), legend)),
     empty: NO_GPUS,
-    width: 12,
     height: 9,
   },
   {
     title: "Wasted GPUs by model",
     description:
       "Free or unused GPUs by model. If a model is wasted week after week, the fleet has too many GPUs of it.",
-    needs: "A",
     view: { kind: "series", isStacked: true },
     ...GPUS,
     queries: [range(wasted("by (modelName) "), "{{modelName}}")],
     empty: NO_GPUS,
-    width: 12,
     height: 9,
   },
 ];
@@ -164,12 +151,11 @@ const useBy = ({ gpus }: Names, by: string) => [
   rows(`${gpus("active", by)} / ${gpus("total", by)}`),
 ];
 
-const whereRow = (names: Names): readonly Panel[] => [
+const whereRow = (names: Names): readonly PanelDraft[] => [
   {
     title: "By cluster and model",
     description:
       "The same figures for each model of each cluster. Look first at the model with the lowest utilization.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [{ field: names.cluster, title: "cluster" }, { field: "modelName", title: "model" }, ...useColumns],
@@ -178,13 +164,10 @@ const whereRow = (names: Names): readonly Panel[] => [
     ...GPUS,
     queries: useBy(names, `by (${names.cluster}, modelName) `),
     empty: NO_GPUS,
-    width: 12,
-    height: 9,
   },
   {
     title: "Nodes that waste most",
     description: "The 20 nodes with the most free or unused GPUs. A click opens the node, its GPUs and their holders.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [
@@ -202,15 +185,12 @@ const whereRow = (names: Names): readonly Panel[] => [
     ...GPUS,
     queries: [rows(`topk(20, ${names.wastedOfNodes(`by (${names.cluster}, node, modelName) `)} > 0)`)],
     empty: "No node has a free or unused GPU.",
-    width: 12,
-    height: 9,
   },
   {
     title: "By pool, capacity, rack or switch",
     description:
       "GPUs of the newest metered hour, by the property of their nodes that is selected above: the pool, the capacity type, the zone, or a label of a rack or switch. " +
       "If few are held while pods wait, something keeps pods off these nodes. If few are busy, ask their holders.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -272,10 +252,10 @@ export function fleetDashboard(options: DashboardOptions): Dashboard {
     ],
     annotations: [],
     sections: [
-      { title: "Now", panels: now(names) },
-      { title: "Over time", panels: overTime(names) },
-      { title: "Where", panels: whereRow(names) },
-      { title: "Current problems", panels: wrongPanels(names, options.runbooks) },
+      section("Now", now(names)),
+      section("Over time", overTime(names)),
+      section("Where", whereRow(names)),
+      section("Current problems", wrongPanels(names, options.runbooks)),
     ],
     from: "now-7d",
     refresh: "1m",

@@ -2,7 +2,8 @@ import type { AlertOptions } from "../../alerts/options.ts";
 import { keysOf } from "../../alerts/series/keys.ts";
 import { read } from "../../alerts/series/read.ts";
 import { cell, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Meanings, Panel } from "../model.ts";
+import type { Dashboard, Meanings } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import { range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
@@ -37,12 +38,11 @@ function namesOf(options: AlertOptions): Names {
   };
 }
 
-const who = ({ cluster, where }: Names): readonly Panel[] => [
+const who = ({ cluster, where }: Names): readonly PanelDraft[] => [
   {
     title: "GPUs of the node",
     description:
       "Each GPU with its place on the node and its model. A click opens its cost by hour and payer in gpu-ledger.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [
@@ -76,7 +76,6 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
     title: "Holders",
     description:
       "A bar for each pod that the exporter reported on a GPU, for the time that the pod held it. Between bars the GPU had no holder; parallel bars share it.",
-    needs: "A",
     view: { kind: "timeline", meanings: { "1": { text: "held", color: "blue" } } },
     unit: "none",
     queries: [
@@ -91,64 +90,51 @@ const who = ({ cluster, where }: Names): readonly Panel[] => [
   },
 ];
 
-const work = ({ where, device }: Names): readonly Panel[] => [
+const work = ({ where, device }: Names): readonly PanelDraft[] => [
   {
     title: "Activity",
     description:
       "The activity of each GPU or instance: the largest measure that its exporter has. Near 0 with a holder: the holder does not use it.",
-    needs: "A",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
     queries: [range(`gpu:device_activity:ratio{${where}}`, DEVICE)],
     empty: NO_GPU,
-    width: 12,
-    height: 8,
   },
   {
     title: "Tensor cores",
     description:
       "Cycles in which the tensor cores were busy. Efficient training is above a quarter. Busy GPUs far below it wait for data " +
       "or memory, or compute in a format without tensor cores.",
-    needs: "A",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
     queries: [range(device("tensor_active_ratio"), DEVICE)],
     empty: "The exporter has no tensor activity: DCGM_FI_PROF_PIPE_TENSOR_ACTIVE is not in its counters.",
-    width: 12,
-    height: 8,
   },
   {
     title: "Memory in use",
     description:
       "Used memory divided by the total memory. Full and not active: a model is loaded and gets no requests.",
-    needs: "A",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
     queries: [range(`gpu:memory_used:ratio{${where}}`, DEVICE)],
     empty: NO_GPU,
-    width: 12,
-    height: 8,
   },
   {
     title: "Power",
     description:
       "Power draw of each GPU. An idle GPU draws about a tenth of its limit. Check a GPU with high power and low activity.",
-    needs: "A",
     view: { kind: "series" },
     unit: "watt",
     queries: [range(device("power_watts"), DEVICE)],
     empty: "The exporter has no power draw.",
-    width: 12,
-    height: 8,
   },
 ];
 
-const heat = ({ where, metric }: Names): readonly Panel[] => [
+const heat = ({ where, metric }: Names): readonly PanelDraft[] => [
   {
     title: "Temperature and its limits",
     description:
       "Each GPU, with the temperature at which its hardware slows down: the GPU's own value, or else the value of its model's data sheet.",
-    needs: "A",
     view: { kind: "series" },
     unit: "celsius",
     queries: [
@@ -156,54 +142,42 @@ const heat = ({ where, metric }: Names): readonly Panel[] => [
       range(`gpu:slowdown_temperature:celsius{${where}}`, `${GPU} slows down`),
     ],
     empty: NO_GPU,
-    width: 12,
-    height: 8,
   },
   {
     title: "SM clock",
     description: "Clock of the multiprocessors. A step down under load is throttling; the next panel has the reason.",
-    needs: "A",
     view: { kind: "series" },
     unit: "hertz",
     queries: [range(metric("sm_clock_hertz"), GPU)],
     empty: "The exporter has no clocks.",
-    width: 12,
-    height: 8,
   },
   {
     title: "Reasons of throttling",
     description:
       "Heat and the power brake, while they reduce clocks. hw_thermal is the hardware's own protection: repair the cooling soon. sw_thermal is " +
       "the driver, which keeps the GPU below that temperature. power_brake is the machine's power supply.",
-    needs: "A",
     view: { kind: "timeline", meanings: IS_SO },
     unit: "none",
     queries: [range(`gpu:throttle_reason:info{${where}}`, `${GPU} {{reason}}`)],
     empty: HEALTHY,
-    width: 12,
-    height: 8,
   },
   {
     title: "XIDs",
     description: "Errors of the driver, by code and time. The runbook of the alert explains each code.",
-    needs: "A",
     view: { kind: "timeline", meanings: { "1": { text: "XID", color: "red" } } },
     unit: "none",
     queries: [
       range(`max by (node, UUID, code) (present_over_time(gpu:xid_new:info{${where}}[5m]))`, `${GPU} XID {{code}}`),
     ],
     empty: HEALTHY,
-    width: 12,
-    height: 8,
   },
 ];
 
-const links = ({ where }: Names): readonly Panel[] => [
+const links = ({ where }: Names): readonly PanelDraft[] => [
   {
     title: "NVLink errors",
     description:
       "Corrupted packets per second, of all links of a GPU. A lasting rate means a bad link or bridge: jobs over several GPUs slow down.",
-    needs: "A",
     view: { kind: "series" },
     unit: "ops",
     queries: [range(`gpu:nvlink_crc_errors:rate5m{${where}}`, GPU)],
@@ -215,7 +189,6 @@ const links = ({ where }: Names): readonly Panel[] => [
     title: "PCIe replays",
     description:
       "Repeated transfers per second. A few are usual. A high lasting rate means a bad slot, riser or cable.",
-    needs: "A",
     view: { kind: "series" },
     unit: "ops",
     queries: [range(`gpu:pcie_replays:rate5m{${where}}`, GPU)],
@@ -227,9 +200,7 @@ const links = ({ where }: Names): readonly Panel[] => [
     title: "Memory errors",
     description:
       "Double-bit errors since the driver was loaded, and GPUs that need a reset to repair memory. Drain the node and reset the GPU.",
-    needs: "A",
     view: { kind: "series" },
-    unit: "short",
     queries: [
       range(`gpu:ecc_double_bit_errors:count{${where}}`, `${GPU} double-bit errors`),
       range(`gpu:memory_repair_pending:info{${where}}`, `${GPU} repair pending`),
@@ -266,10 +237,10 @@ export function gpuDashboard(options: AlertOptions): Dashboard {
       },
     ],
     sections: [
-      { title: "Holders of the GPUs", panels: who(names) },
-      { title: "Activity", panels: work(names) },
-      { title: "Heat, clocks and errors", panels: heat(names) },
-      { title: "Links and memory", panels: links(names) },
+      section("Holders of the GPUs", who(names)),
+      section("Activity", work(names)),
+      section("Heat, clocks and errors", heat(names)),
+      section("Links and memory", links(names)),
     ],
     from: "now-24h",
     refresh: "1m",

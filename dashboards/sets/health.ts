@@ -2,7 +2,8 @@ import { CLUSTER_USE, MISSING } from "../../alerts/recording/fleet.ts";
 import { keysOf, listed } from "../../alerts/series/keys.ts";
 import { state } from "../../alerts/series/state.ts";
 import { cell, toDashboard, UIDS } from "../links.ts";
-import type { Column, Dashboard, Panel, Thresholds } from "../model.ts";
+import type { Column, Dashboard, Thresholds } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { buckets, range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
@@ -29,7 +30,7 @@ const faults = (where: string): readonly (Column & { readonly expr: string })[] 
   ];
 };
 
-function matrix(options: DashboardOptions, where: string): Panel {
+function matrix(options: DashboardOptions, where: string): PanelDraft {
   const { cluster, gpu } = keysOf(options);
   const found = faults(where).map((fault, index) => ({
     ...fault,
@@ -40,7 +41,6 @@ function matrix(options: DashboardOptions, where: string): Panel {
     description:
       "Every GPU with a fault in this time: the number or the highest rate of each fault, and the time for which heat or power reduced its clocks " +
       "or its values did not change. One GPU in many columns: replace the card. Many GPUs of one node in one column: check the node.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [
@@ -59,7 +59,6 @@ function matrix(options: DashboardOptions, where: string): Panel {
       ],
       sortedBy: "XIDs",
     },
-    unit: "short",
     queries: found.map(({ expr }) => rows(expr.replaceAll("BY", listed(gpu)))),
     empty: HEALTHY,
     width: 24,
@@ -67,25 +66,21 @@ function matrix(options: DashboardOptions, where: string): Panel {
   };
 }
 
-const heat = (where: string, cluster: string): readonly Panel[] => [
+const heat = (where: string, cluster: string): readonly PanelDraft[] => [
   {
     title: "Degrees until nodes slow down",
     description:
       "The GPU of each node that is nearest to its slowdown temperature, as the number of nodes by remaining degrees. If all nodes sink, the cause is the room; " +
       "if a few are below the others, the cause is their fans or their place in the rack.",
-    needs: "A",
     view: { kind: "heatmap", of: "celsius" },
     ...count,
     queries: [buckets(`sum by (le) (cluster:nodes_by_temperature_left:count{${where}})`)],
     empty: "No GPU reports its temperature.",
-    width: 12,
-    height: 9,
   },
   {
     title: "Warmest nodes",
     description:
       "The 20 nodes with the fewest remaining degrees in this time. Below 5, GPUs slow down soon: check the cooling.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [
@@ -107,19 +102,16 @@ const heat = (where: string, cluster: string): readonly Panel[] => [
     unit: "celsius",
     queries: [rows(`bottomk(20, min_over_time(node:temperature_left:min5m{${where}}[$__range]))`)],
     empty: "No GPU reports its temperature.",
-    width: 12,
-    height: 9,
   },
 ];
 
-const lost = (where: string, cluster: string): readonly Panel[] => {
+const lost = (where: string, cluster: string): readonly PanelDraft[] => {
   const missing = `${MISSING}{${where}}`;
   return [
     {
       title: "Nodes that lost GPUs",
       description:
         "Nodes that reported fewer GPUs than within the day before, by the largest number missing. A node that is often in this list has a card that falls off the bus.",
-      needs: "A",
       view: {
         kind: "table",
         columns: [
@@ -133,17 +125,14 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
         ],
         sortedBy: "missing at most",
       },
-      unit: "short",
       queries: [rows(`max_over_time(${missing}[$__range])`)],
       empty: "Every node reported all its GPUs.",
-      width: 12,
       height: 8,
     },
     {
       title: "GPUs missing",
       description:
         "The number of missing GPUs, of those that nodes had within a day. A lasting step up is hardware; a step of minutes is an exporter.",
-      needs: "A",
       view: { kind: "series" },
       ...count,
       queries: [
@@ -153,13 +142,11 @@ const lost = (where: string, cluster: string): readonly Panel[] => {
         ),
       ],
       empty: "No exporter reports a GPU.",
-      width: 12,
-      height: 8,
     },
   ];
 };
 
-const versions = (options: DashboardOptions): readonly Panel[] => {
+const versions = (options: DashboardOptions): readonly PanelDraft[] => {
   const { clusterLabel: cluster } = options;
   const where = `${cluster}=~"$cluster"`;
   const [driver, cuda] = ["driver", "runtime"].map((of) => `label_nvidia_com_cuda_${of}_version_full`);
@@ -179,21 +166,18 @@ const versions = (options: DashboardOptions): readonly Panel[] => {
         ],
         sortedBy: "nodes",
       },
-      unit: "short",
       queries: [
         rows(
           `count by (${cluster}, ${driver}, ${cuda}) (${state(options, "kube_node_labels", where, `${driver}!=""`)})`,
         ),
       ],
       empty: "No node reports its driver.",
-      width: 12,
       height: 7,
     },
     {
       title: "Device plugins",
       description:
         "Device plugins by image. Several rows mean an incomplete rollout, or two plugins for the same GPUs.",
-      needs: "A",
       view: {
         kind: "table",
         columns: [
@@ -203,14 +187,12 @@ const versions = (options: DashboardOptions): readonly Panel[] => {
         ],
         sortedBy: "pods",
       },
-      unit: "short",
       queries: [
         rows(
           `count by (${cluster}, image) (${state(options, "kube_pod_container_info", where, 'container=~".*device-plugin.*"')})`,
         ),
       ],
       empty: "No container has the name of a device plugin.",
-      width: 12,
       height: 7,
     },
   ];
@@ -229,43 +211,34 @@ export function healthDashboard(options: DashboardOptions): Dashboard {
     variables: [labelVariable("cluster", "cluster", cluster, known)],
     annotations: [],
     sections: [
-      {
-        title: "Faults",
-        panels: [
-          matrix(options, where),
-          {
-            title: "GPUs with XIDs",
-            description:
-              "GPUs with an error of the driver, by code. The same code on many nodes at once points to a program, a driver or a switch; on one node, to its card.",
-            needs: "A",
-            view: { kind: "series", isBars: true, isStacked: true },
-            ...count,
-            queries: [
-              range(
-                `count by (code) (group by (${listed(keysOf(options).gpu)}, code) (present_over_time(gpu:xid_new:info{${where}}[$__interval])))`,
-                "XID {{code}}",
-              ),
-            ],
-            empty: HEALTHY,
-            width: 12,
-            height: 8,
-          },
-          {
-            title: "GPUs throttled by heat or power",
-            description: "GPUs with reduced clocks, by reason. They have their full cost but less performance.",
-            needs: "A",
-            view: { kind: "series" },
-            ...count,
-            queries: [range(`count by (reason) (gpu:throttle_reason:info{${where}})`, "{{reason}}")],
-            empty: HEALTHY,
-            width: 12,
-            height: 8,
-          },
-        ],
-      },
-      { title: "Heat", panels: heat(where, cluster) },
-      { title: "Missing GPUs", panels: lost(where, cluster) },
-      { title: "Versions", panels: versions(options) },
+      section("Faults", [
+        matrix(options, where),
+        {
+          title: "GPUs with XIDs",
+          description:
+            "GPUs with an error of the driver, by code. The same code on many nodes at once points to a program, a driver or a switch; on one node, to its card.",
+          view: { kind: "series", isBars: true, isStacked: true },
+          ...count,
+          queries: [
+            range(
+              `count by (code) (group by (${listed(keysOf(options).gpu)}, code) (present_over_time(gpu:xid_new:info{${where}}[$__interval])))`,
+              "XID {{code}}",
+            ),
+          ],
+          empty: HEALTHY,
+        },
+        {
+          title: "GPUs throttled by heat or power",
+          description: "GPUs with reduced clocks, by reason. They have their full cost but less performance.",
+          view: { kind: "series" },
+          ...count,
+          queries: [range(`count by (reason) (gpu:throttle_reason:info{${where}})`, "{{reason}}")],
+          empty: HEALTHY,
+        },
+      ]),
+      section("Heat", heat(where, cluster)),
+      section("Missing GPUs", lost(where, cluster)),
+      section("Versions", versions(options)),
     ],
     from: "now-24h",
     refresh: "1m",

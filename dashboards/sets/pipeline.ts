@@ -1,6 +1,7 @@
 import { select } from "../../alerts/promql.ts";
 import { toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel, Thresholds } from "../model.ts";
+import type { Dashboard, Thresholds } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range } from "../queries.ts";
 
@@ -16,20 +17,17 @@ const most = (series: string, by: string = ""): string =>
 const rateOf = (series: string, by: string): string => `sum by (${by}) (rate(${series}${RATE}))`;
 const grown = (series: string): string => `sum(increase(${series}[$__range]))`;
 
-const now: readonly Panel[] = [
+const now: readonly PanelDraft[] = [
   {
     title: "Freshness",
     description:
       "The age of a scrape when queries can see it, 95th percentile. Above 2 minutes, the dashboards show the past.",
     needs: "C",
-    view: { kind: "stat" },
     unit: "s",
     decimals: 1,
     thresholds: [{ color: "green" }, { color: "orange", from: 30 }, { color: "red", from: 120 }],
     queries: [instant(most("gpu_ledger_freshness_seconds").replaceAll(RATE, "[5m]"))],
     empty: NOT_SCRAPED,
-    width: 4,
-    height: 5,
     links: [toPage("Data quality", "/quality")],
   },
   {
@@ -37,22 +35,16 @@ const now: readonly Panel[] = [
     description:
       "Messages on the bus that are not stored yet, of all partitions. It is normally near 0. If it grows, there are too few processors or the store is slow.",
     needs: "C",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "orange", from: 1000 }],
     queries: [instant("sum(max by (partition) (gpu_ledger_lag_messages))")],
     empty: NOT_SCRAPED,
-    width: 4,
-    height: 5,
   },
   {
     title: "Lost or refused",
     description:
       "Messages that were lost, abandoned or not readable in this time. The ledger does not have these scrapes; the reasons are below.",
     needs: "C",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "red", from: 1 }],
     queries: [
@@ -61,54 +53,40 @@ const now: readonly Panel[] = [
       ),
     ],
     empty: NOT_SCRAPED,
-    width: 4,
-    height: 5,
   },
   {
     title: "Leaders",
     description:
       "The number of leading processors. Exactly one makes rollups and the ledger. If there is none for minutes, nothing new is charged.",
     needs: "C",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "red" }, { color: "green", from: 1 }, { color: "orange", from: 2 }],
     queries: [instant("sum(gpu_ledger_leader)")],
     empty: NOT_SCRAPED,
-    width: 4,
-    height: 5,
   },
   {
     title: "Hours to compute again",
     description:
       "Hours with changed data since they were charged. One or two are usual. After a change of prices or owners there are many, and they become fewer within minutes.",
     needs: "C",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "yellow", from: 50 }],
     queries: [instant("max(gpu_ledger_windows_dirty)")],
     empty: NOT_SCRAPED,
-    width: 4,
-    height: 5,
   },
   {
     title: "Sums that were not exact",
     description:
       "GPUs whose charges did not sum to their cost. The normal value is 0. A run with such a GPU is not published, and an alert fires.",
     needs: "C",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "red", from: 1 }],
     queries: [instant("sum(gpu_ledger_invariant_breaches_total)")],
     empty: NOT_SCRAPED,
-    width: 4,
-    height: 5,
   },
 ];
 
-const collecting: readonly Panel[] = [
+const collecting: readonly PanelDraft[] = [
   {
     title: "Scrapes by outcome",
     description:
@@ -119,7 +97,6 @@ const collecting: readonly Panel[] = [
     queries: [range(rateOf("gpu_ledger_scrapes_total", "outcome"), "{{outcome}}")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "How long scrapes take",
@@ -131,7 +108,6 @@ const collecting: readonly Panel[] = [
     queries: [range(most("gpu_ledger_scrape_duration_seconds", "scrape_job"), "{{scrape_job}}")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "Left out of pages",
@@ -143,7 +119,6 @@ const collecting: readonly Panel[] = [
     queries: [range(`${rateOf("gpu_ledger_lines_dropped_total", "reason")} > 0`, "{{reason}}")],
     empty: NONE_LOST,
     width: 8,
-    height: 8,
   },
   {
     title: "Waiting for the bus",
@@ -151,12 +126,10 @@ const collecting: readonly Panel[] = [
       "Messages in memory and on disk that the bus has not accepted yet. They grow while the bus is away, and fall to 0 when it is back; none is lost.",
     needs: "C",
     view: { kind: "series" },
-    unit: "short",
     decimals: 0,
     queries: [range("sum by (instance) (gpu_ledger_spool_messages)", "{{instance}}")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "Failed requests to Kubernetes",
@@ -172,7 +145,6 @@ const collecting: readonly Panel[] = [
     ],
     empty: NONE_LOST,
     width: 8,
-    height: 8,
   },
   {
     title: "Counters that alerts lack",
@@ -180,7 +152,6 @@ const collecting: readonly Panel[] = [
       "Targets without a counter that an alert needs: the alert cannot fire for them. `gpu-ledger generate exporter-config` writes the needed counters.",
     needs: "C",
     view: { kind: "bars" },
-    unit: "short",
     decimals: 0,
     queries: [
       instant(
@@ -189,12 +160,11 @@ const collecting: readonly Panel[] = [
       ),
     ],
     empty: "Every target has the counters that the alerts need.",
-    width: 8,
     height: 8,
   },
 ];
 
-const storing: readonly Panel[] = [
+const storing: readonly PanelDraft[] = [
   {
     title: "From scrape to stored",
     description: "The age of scrapes when queries can see them: the median and the 95th percentile.",
@@ -207,7 +177,6 @@ const storing: readonly Panel[] = [
     ],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "Lag by partition",
@@ -215,12 +184,10 @@ const storing: readonly Panel[] = [
       "Messages of each partition that are not stored yet. If only one partition grows, one of its messages or nodes blocks it.",
     needs: "C",
     view: { kind: "series" },
-    unit: "short",
     decimals: 0,
     queries: [range("max by (partition) (gpu_ledger_lag_messages)", "partition {{partition}}")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "Messages by outcome",
@@ -231,7 +198,6 @@ const storing: readonly Panel[] = [
     queries: [range(rateOf("gpu_ledger_messages_total", "outcome"), "{{outcome}}")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "How long inserts take",
@@ -243,7 +209,6 @@ const storing: readonly Panel[] = [
     queries: [range(most("gpu_ledger_insert_duration_seconds"), "95th percentile")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "Runs by kind",
@@ -255,7 +220,6 @@ const storing: readonly Panel[] = [
     queries: [range(most("gpu_ledger_run_duration_seconds", "kind"), "{{kind}}")],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
   {
     title: "Trouble of the store and the ledger",
@@ -263,7 +227,6 @@ const storing: readonly Panel[] = [
       "Repeated inserts, failed runs, partitions that wait for a newer release, and late reports, by kind. All of them are normally 0.",
     needs: "C",
     view: { kind: "series" },
-    unit: "short",
     thresholds: BAD,
     queries: [
       range("sum(increase(gpu_ledger_store_retries_total[$__rate_interval]))", "inserts tried again"),
@@ -273,11 +236,10 @@ const storing: readonly Panel[] = [
     ],
     empty: NOT_SCRAPED,
     width: 8,
-    height: 8,
   },
 ];
 
-const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
+const programs = ({ selectors }: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "Memory",
     description:
@@ -289,8 +251,6 @@ const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
       range(`max by (instance) (${select("process_resident_memory_bytes", selectors.ledger)})`, "{{instance}}"),
     ],
     empty: NOT_SCRAPED,
-    width: 12,
-    height: 8,
   },
   {
     title: "Processor",
@@ -298,7 +258,6 @@ const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
       "CPU cores that each program of gpu-ledger uses. A program that stays at 1 is full: start another one.",
     needs: "C",
     view: { kind: "series" },
-    unit: "short",
     decimals: 2,
     queries: [
       range(
@@ -307,8 +266,6 @@ const programs = ({ selectors }: DashboardOptions): readonly Panel[] => [
       ),
     ],
     empty: NOT_SCRAPED,
-    width: 12,
-    height: 8,
   },
 ];
 
@@ -322,10 +279,10 @@ export function pipelineDashboard(options: DashboardOptions): Dashboard {
     variables: [],
     annotations: [],
     sections: [
-      { title: "Now", panels: now },
-      { title: "Collecting", panels: collecting },
-      { title: "Storing and charging", panels: storing },
-      { title: "The programs", panels: programs(options) },
+      section("Now", now),
+      section("Collecting", collecting),
+      section("Storing and charging", storing),
+      section("The programs", programs(options)),
     ],
     from: "now-6h",
     refresh: "30s",

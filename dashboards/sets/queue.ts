@@ -1,6 +1,7 @@
 import { among, CLUSTERS } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel } from "../model.ts";
+import type { Dashboard } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
 
@@ -10,7 +11,7 @@ const devices = { unit: "short", decimals: 0 } as const;
 /** Returns one value for each label set, from any leader: while leadership moves, two processors may report. */
 const oneValue = (series: string, by: string): string => `max by (${by}) (${series})`;
 
-const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
+const now = ({ clusterLabel: cluster }: DashboardOptions): readonly PanelDraft[] => {
   const where = `${cluster}=~"$cluster"`;
   const by = `${cluster}, team, queue, priority_class, reason`;
   const pending = oneValue(`gpu_ledger_pending_devices{${where}}`, by);
@@ -20,13 +21,11 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       description:
         "GPUs, instances or shares that pods without a node request. If GPUs are free, look at the reasons below.",
       needs: "C",
-      view: { kind: "stat" },
       ...devices,
       thresholds: [{ color: "green" }, { color: "yellow", from: 1 }],
       queries: [instant(`sum(${pending})`)],
       empty: NOBODY_WAITS,
       width: 6,
-      height: 5,
       links: [toPage("The queue, pod by pod", "/queue")],
     },
     {
@@ -34,39 +33,33 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       description:
         "The longest current wait of a pod. With hours, the pod requests something that no node has, or its queue is starved.",
       needs: "C",
-      view: { kind: "stat" },
       unit: "s",
       decimals: 0,
       thresholds: [{ color: "green" }, { color: "yellow", from: 3600 }, { color: "red", from: 86_400 }],
       queries: [instant(`max(gpu_ledger_pending_oldest_seconds{${where}})`)],
       empty: NOBODY_WAITS,
       width: 6,
-      height: 5,
     },
     {
       title: "Waiting gangs with GPUs",
       description:
         "Gangs with members that hold GPUs and members that never had a node. Their GPUs are not usable: remove a gang, or make room for it.",
       needs: "C",
-      view: { kind: "stat" },
       ...devices,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
       queries: [instant(`sum(${oneValue(`gpu_ledger_gangs_holding{${where}}`, `${cluster}, team`)})`)],
       empty: "No gang holds GPUs while it waits.",
       width: 6,
-      height: 5,
     },
     {
       title: "GPUs of waiting gangs",
       description: "GPUs, instances or shares that such gangs hold. They have a cost: the ledger's state waiting.",
       needs: "C",
-      view: { kind: "stat" },
       ...devices,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
       queries: [instant(`sum(${oneValue(`gpu_ledger_gangs_holding_devices{${where}}`, `${cluster}, team`)})`)],
       empty: "No gang holds GPUs while it waits.",
       width: 6,
-      height: 5,
     },
     {
       title: "Pending GPUs and reasons",
@@ -89,8 +82,6 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       ...devices,
       queries: [rows(pending), rows(oneValue(`gpu_ledger_pending_oldest_seconds{${where}}`, by))],
       empty: NOBODY_WAITS,
-      width: 12,
-      height: 9,
     },
     {
       title: "Requested GPUs over time",
@@ -101,13 +92,12 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
       ...devices,
       queries: [range(`sum by (queue, reason) (${pending})`, "{{queue}} {{reason}}")],
       empty: NOBODY_WAITS,
-      width: 12,
       height: 9,
     },
   ];
 };
 
-const waits = (): readonly Panel[] => {
+const waits = (): readonly PanelDraft[] => {
   const began = `SELECT cluster, uid, any(queue) AS queue, any(created_at) AS created, assumeNotNull(max(scheduled_at)) AS bound
 FROM (SELECT * FROM workloads WHERE valid_until > $__fromTime AND valid_from <= $__toTime AND ${among("cluster")})
 GROUP BY cluster, uid HAVING bound >= $__fromTime AND bound <= $__toTime`;
@@ -117,7 +107,6 @@ GROUP BY cluster, uid HAVING bound >= $__fromTime AND bound <= $__toTime`;
       title: "How long pods waited",
       description:
         "Time from the creation of a pod until it has a node, for the pods that got a node at that time: the median and the 95th percentile.",
-      needs: "D",
       view: { kind: "series" },
       unit: "s",
       queries: [
@@ -125,14 +114,12 @@ GROUP BY cluster, uid HAVING bound >= $__fromTime AND bound <= $__toTime`;
 FROM (${began}) GROUP BY time ORDER BY time`),
       ],
       empty: "No pod got a node in this time.",
-      width: 12,
       height: 9,
     },
     {
       title: "Waits by queue",
       description:
         "The waits by queue over this time, with the number of pods that got a node. A queue with long waits and much unused quota has the wrong quota for its pods.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -151,13 +138,11 @@ FROM (${began}) GROUP BY time ORDER BY time`),
 FROM (${began}) GROUP BY cluster, queue ORDER BY most DESC, cluster, queue`),
       ],
       empty: "No pod got a node in this time.",
-      width: 12,
-      height: 9,
     },
   ];
 };
 
-const grants = (): readonly Panel[] => {
+const grants = (): readonly PanelDraft[] => {
   const then = `valid_from <= $__toTime AND valid_until > $__toTime AND ${among("cluster")}`;
   const left = { unit: "short", decimals: 0, thresholds: [{ color: "orange" }, { color: "text", from: 1 }] } as const;
   return [
@@ -165,7 +150,6 @@ const grants = (): readonly Panel[] => {
       title: "Queues",
       description:
         "The quota, use and borrowed quota of each queue at the end of this time. If quota is left while pods wait, their requests do not fit, or the quota is for another flavor.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -190,12 +174,10 @@ FROM queue_history WHERE ${then} ORDER BY waiting DESC, cluster, queue, resource
       ],
       empty: "No queue of Kueue, Volcano, KAI or Run:ai is known.",
       width: 14,
-      height: 9,
     },
     {
       title: "Quotas",
       description: "The GPU quota of namespaces and its use at the end of this time.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -215,7 +197,6 @@ FROM quota_history WHERE ${then} ORDER BY taken DESC, cluster, namespace, resour
       ],
       empty: "No namespace has a quota of GPUs.",
       width: 10,
-      height: 9,
     },
   ];
 };
@@ -228,11 +209,7 @@ export function queueDashboard(options: DashboardOptions): Dashboard {
       "Pods that wait for GPUs, with reasons and times; GPUs that waiting gangs hold; and the rest of quotas and queues.",
     variables: [CLUSTERS],
     annotations: [],
-    sections: [
-      { title: "Now", panels: now(options) },
-      { title: "Waits", panels: waits() },
-      { title: "Quotas and queues", panels: grants() },
-    ],
+    sections: [section("Now", now(options)), section("Waits", waits()), section("Quotas and queues", grants())],
     from: "now-24h",
     refresh: "1m",
   };

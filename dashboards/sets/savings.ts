@@ -1,6 +1,6 @@
 import { money } from "../ledger.ts";
 import { toPage, cell } from "../links.ts";
-import type { Panel } from "../model.ts";
+import type { PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { range, rows } from "../queries.ts";
 
@@ -14,7 +14,7 @@ const SAVING = `max by (team, kind) (${SERIES})`;
 const AT_END = `max by (team, kind) (${SERIES} @ end())`;
 
 /** Panels of what the newest advice would have saved the owners in a month. Dismissed cards are left out. */
-export function savings(options: DashboardOptions): readonly Panel[] {
+export function savings(options: DashboardOptions): readonly PanelDraft[] {
   const unit = money(options);
   return [
     {
@@ -34,7 +34,6 @@ export function savings(options: DashboardOptions): readonly Panel[] {
       queries: [rows(`sum by (team) (${SAVING})`)],
       empty: NO_CARDS,
       width: 8,
-      height: 9,
     },
     {
       title: "Savings by team",

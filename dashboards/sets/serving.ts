@@ -1,6 +1,7 @@
 import { among, byHour, chosen, CLUSTERS, money, policyVariable, stepOf } from "../ledger.ts";
 import { cell, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel, Variable } from "../model.ts";
+import type { Dashboard, Variable } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { sqlRange, sqlRows } from "../queries.ts";
 
@@ -20,9 +21,9 @@ const inPhases = (...phases: readonly string[]): string =>
   `sumIf(ifNull(effective_cost, 0), phase IN (${phases.map((phase) => `'${phase}'`).join(", ")}))`;
 const BUSY = inPhases("prefill", "decode", "inference");
 
-const now = (options: DashboardOptions): readonly Panel[] => {
+const now = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 4 } as const;
-  const stat = (title: string, description: string, sql: string, more: Partial<Panel> = {}): Panel => ({
+  const stat = (title: string, description: string, sql: string, more: Partial<PanelDraft> = {}): PanelDraft => ({
     title,
     description,
     needs: "D",
@@ -70,7 +71,7 @@ const now = (options: DashboardOptions): readonly Panel[] => {
   ];
 };
 
-const overTime = (options: DashboardOptions): readonly Panel[] => {
+const overTime = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   const series = (name: string, value: string): string =>
     `SELECT ${STEP} AS time, ${name} AS name, ${value} AS Value FROM ${LINES} WHERE ${CHARGED} GROUP BY time, name ORDER BY time, name`;
@@ -78,19 +79,16 @@ const overTime = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Cost per hour by phase",
       description: "Prefill and decode are work. A wide band of idle has engines without requests.",
-      needs: "D",
       view: { kind: "series", isStacked: true },
       ...unit,
       queries: [sqlRange(series("toString(phase)", byHour(`toFloat64(${COST})`)))],
       empty: NOTHING,
-      width: 12,
       height: 9,
     },
     {
       title: "A million tokens by model",
       description:
         "The whole cost per million tokens of each model. It falls with traffic, and rises with idle engines and dearer GPUs.",
-      needs: "D",
       view: { kind: "series" },
       unit: money(options),
       decimals: 4,
@@ -98,15 +96,12 @@ const overTime = (options: DashboardOptions): readonly Panel[] => {
         sqlRange(`${series("toString(model)", perMillion(COST)).replace(" GROUP BY", " AND model != '' GROUP BY")}`),
       ],
       empty: NOTHING,
-      width: 12,
       height: 9,
     },
     {
       title: "Tokens per hour",
       description: "Computed and cached prompt tokens, and generated tokens, of all chosen models.",
-      needs: "D",
       view: { kind: "series", isStacked: true },
-      unit: "short",
       decimals: 1,
       queries: [
         sqlRange(`SELECT ${STEP} AS time, kind.1 AS name, ${byHour("toFloat64(sum(kind.2))")} AS Value FROM ${LINES}
@@ -115,12 +110,11 @@ WHERE ${CHARGED} GROUP BY time, name ORDER BY time, name`),
       ],
       empty: NOTHING,
       width: 24,
-      height: 8,
     },
   ];
 };
 
-const whose = (options: DashboardOptions): readonly Panel[] => {
+const whose = (options: DashboardOptions): readonly PanelDraft[] => {
   const cost = { unit: money(options), decimals: 2 } as const;
   const perToken = { unit: money(options), decimals: 4 } as const;
   const count = { unit: "short", decimals: 1 } as const;
@@ -140,7 +134,6 @@ const whose = (options: DashboardOptions): readonly Panel[] => {
       title: "Models and workloads",
       description:
         "The services with the highest cost. A GPU model with a lower cost while busy is the better one for the model.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -170,7 +163,6 @@ FROM ${LINES} WHERE ${CHARGED} GROUP BY model, cluster, namespace, workload, gpu
       title: "Tenants",
       description:
         "The tenants that gateways name, by cost. Their share of idle time is not in their cost. The margin is the gateway's price minus the cost.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -189,7 +181,6 @@ FROM ${LINES} WHERE ${CHARGED} AND tenant != '' GROUP BY tenant, model ORDER BY 
       ],
       empty: "No gateway named a tenant in this time.",
       width: 24,
-      height: 9,
     },
   ];
 };
@@ -221,9 +212,9 @@ export function servingDashboard(options: DashboardOptions): Dashboard {
     ],
     annotations: [],
     sections: [
-      { title: "The chosen time", panels: now(options) },
-      { title: "Over time", panels: overTime(options) },
-      { title: "Models and tenants", panels: whose(options) },
+      section("The chosen time", now(options)),
+      section("Over time", overTime(options)),
+      section("Models and tenants", whose(options)),
     ],
     from: "now-7d",
     refresh: "5m",

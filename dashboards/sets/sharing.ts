@@ -1,7 +1,8 @@
 import { among, byHour, CHARGES, chosen, CLUSTERS, IN_TIME, money, policyVariable, STEP } from "../ledger.ts";
 import { cell, toDashboard, UIDS } from "../links.ts";
 import { MILLIS, NEWEST, USAGE, WITH_NEWEST } from "../usage.ts";
-import type { Dashboard, Panel } from "../model.ts";
+import type { Dashboard } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, sqlRange, sqlRows } from "../queries.ts";
 
@@ -25,12 +26,11 @@ const INSTANCES = `SELECT cluster, node, slot, model, instance.1 AS id, instance
     FROM ${USAGE} WHERE ${NEWEST} AND ${LAYOUT} = 'mig' GROUP BY cluster, node, slot)
   ARRAY JOIN instances AS instance`;
 
-const regimes = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => [
+const regimes = ({ clusterLabel: cluster }: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "GPUs by sharing",
     description:
       "GPUs of each hour: whole, in MIG instances, shared as replicas by time-slicing or MPS, or in AMD's partitions. A step is a change of the configuration.",
-    needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
     ...gpus,
     queries: [
@@ -38,7 +38,6 @@ const regimes = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] 
 FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
     ],
     empty: NOT_METERED,
-    width: 12,
     height: 9,
   },
   {
@@ -46,7 +45,6 @@ FROM ${USAGE} WHERE ${METERED} GROUP BY time, name ORDER BY time, name`),
     description:
       "Held GPUs and parts of the newest metered hour: a whole GPU, an instance, replicas, a part by HAMi or Volcano (vgpu), a fraction by KAI or Run:ai, or devices in common, for " +
       "which the holder of each one is unknown.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -64,26 +62,19 @@ SELECT ${HELD} AS held, JSONExtractString(claim, 'evidence') AS evidence, uniqEx
 FROM ${USAGE} ARRAY JOIN claims AS claim, holders AS holder WHERE ${NEWEST} GROUP BY held, evidence ORDER BY parts DESC`),
     ],
     empty: "No GPU was held in that hour.",
-    width: 12,
-    height: 9,
   },
   {
     title: "Shared GPUs now",
     description: "GPUs and instances with several pods in their exporter's page, or on a node with replicas.",
-    needs: "A",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     queries: [instant(`count(gpu:device_replicas:count{${cluster}=~"$cluster"}) or on () vector(0)`)],
     empty: "No exporter reports a GPU.",
     width: 6,
-    height: 5,
   },
   {
     title: "Nodes of shared GPUs",
     description:
       "Nodes with replicas: the number of replicas, the pods that hold one, and the activity of the GPUs. Few pods: sharing is not needed. Many pods on busy GPUs: they slow each other down.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -113,12 +104,11 @@ FROM ${USAGE} WHERE ${NEWEST} AND ${LAYOUT} = 'shared' GROUP BY cluster, node OR
   },
 ];
 
-const mig = (): readonly Panel[] => [
+const mig = (): readonly PanelDraft[] => [
   {
     title: "MIG instances by profile",
     description:
       "Instances of the newest hour, held and free. Pods wait if no instance of their profile is free, even if other profiles have free instances.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -144,14 +134,12 @@ FROM (${INSTANCES}) GROUP BY model, profile ORDER BY instances DESC, model, prof
     ],
     empty: "No GPU is in MIG mode.",
     width: 10,
-    height: 9,
   },
   {
     title: "Free compute slices",
     description:
       "GPUs in MIG mode by their free compute slices: in free instances, or in no instance. Many GPUs with one or two free slices each are fragments: no larger " +
       "profile fits, even if the sum is large enough. Drain a GPU and change its layout.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -174,11 +162,10 @@ GROUP BY model, free, uncut, largest ORDER BY free DESC, gpus DESC`),
     ],
     empty: "No GPU is in MIG mode.",
     width: 14,
-    height: 9,
   },
 ];
 
-const stranded = (options: DashboardOptions): readonly Panel[] => {
+const stranded = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   const charged = `${IN_TIME} AND policy = ${chosen("policy")} AND ${among("cluster")} AND state = 'stranded'`;
   const nothing = "No part is stranded: every free part of a GPU can be allocated.";
@@ -187,7 +174,6 @@ const stranded = (options: DashboardOptions): readonly Panel[] => {
       title: "Stranded cost per hour",
       description:
         "The cost of GPU parts that cannot be allocated: slices without an instance, memory without compute, the rest beside a fraction. Another layout would make them usable.",
-      needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
       queries: [
@@ -195,13 +181,11 @@ const stranded = (options: DashboardOptions): readonly Panel[] => {
 FROM ${CHARGES} WHERE ${charged} AND effective_cost IS NOT NULL GROUP BY time, name ORDER BY time, name`),
       ],
       empty: nothing,
-      width: 12,
       height: 9,
     },
     {
       title: "Stranded by pool",
       description: "The stranded cost by place and reason. Look first at the layout with the highest cost.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -220,8 +204,6 @@ FROM ${CHARGES} WHERE ${charged} AND effective_cost IS NOT NULL GROUP BY time, n
 FROM ${CHARGES} WHERE ${charged} GROUP BY cluster, pool, gpu_model, because ORDER BY cost DESC, cluster, pool`),
       ],
       empty: nothing,
-      width: 12,
-      height: 9,
     },
   ];
 };
@@ -236,9 +218,9 @@ export function sharingDashboard(options: DashboardOptions): Dashboard {
     variables: [policyVariable(options), CLUSTERS],
     annotations: [],
     sections: [
-      { title: "Sharing of GPUs", panels: regimes(options) },
-      { title: "MIG", panels: mig() },
-      { title: "Stranded", panels: stranded(options) },
+      section("Sharing of GPUs", regimes(options)),
+      section("MIG", mig()),
+      section("Stranded", stranded(options)),
     ],
     from: "now-7d",
     refresh: "5m",

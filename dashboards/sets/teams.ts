@@ -15,7 +15,8 @@ import {
   WORKLOAD_CHARGES,
 } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
-import type { Column, Dashboard, Panel } from "../model.ts";
+import type { Column, Dashboard } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, sqlRange, sqlRows } from "../queries.ts";
 import { savings } from "./savings.ts";
@@ -63,7 +64,7 @@ function sumColumns(options: DashboardOptions): readonly Column[] {
   ];
 }
 
-const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
+const now = ({ clusterLabel: cluster }: DashboardOptions): readonly PanelDraft[] => {
   const where = `${cluster}=~"$cluster", team=~"$team"`;
   return [
     {
@@ -72,12 +73,9 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
         "GPUs and instances that a team's pods hold now, by the exporters. Compare them with the cost below: held GPUs have a cost, used or not.",
       needs: "B",
       view: { kind: "bars" },
-      unit: "short",
       decimals: 0,
       queries: [instant(`sort_desc(topk(${MOST}, sum by (team) (team:gpus_held:count{${where}})))`, "{{team}}")],
       empty: "No GPU has a known team.",
-      width: 8,
-      height: 9,
     },
     {
       title: "Idle for a day",
@@ -85,13 +83,10 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
         "Held devices that were hardly active for a whole day. Ask the team whether it needs them. An alert fires if they are more than half.",
       needs: "B",
       view: { kind: "bars" },
-      unit: "short",
       decimals: 0,
       thresholds: [{ color: "orange" }],
       queries: [instant(`sort_desc(topk(${MOST}, sum by (team) (team:gpus_idle_day:count{${where}})))`, "{{team}}")],
       empty: "No team holds a GPU that was idle for a day.",
-      width: 8,
-      height: 9,
     },
     {
       title: "Held over time",
@@ -99,7 +94,6 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
         "Held devices over time, for the 12 teams with the most. A team that holds the same number at night and by day has services, or does not release devices.",
       needs: "B",
       view: { kind: "series" },
-      unit: "short",
       queries: [
         range(
           `sum by (team) (team:gpus_held:count{${where}} and on (team) topk(${MOST}, sum by (team) (avg_over_time(team:gpus_held:count{${where}}[$__range] @ end()))))`,
@@ -113,13 +107,12 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly Panel[] => {
   ];
 };
 
-const byTeam = (options: DashboardOptions): readonly Panel[] => [
+const byTeam = (options: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "Teams",
     description:
       "The cost of each team for hours that began in this time, compared with the period of equal length before: the held time, the active part of it, and " +
       "the waste. platform pays for GPUs without a holder; unowned has a holder without a known team. The figures are the ledger's own.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -137,38 +130,32 @@ const byTeam = (options: DashboardOptions): readonly Panel[] => [
   {
     title: "Cost per hour by team",
     description: `The cost of an hour by team (highest first). All teams after the first ${MOST} are one sum. A step is a workload that began or ended.`,
-    needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
     unit: money(options),
     decimals: 2,
     queries: [sqlRange(costByDearest("team", `${IN_TIME} AND ${WHOSE}`, MOST))],
     empty: NOTHING_CHARGED,
-    width: 12,
     height: 9,
   },
   {
     title: "GPUs by state",
     description:
       "GPUs of these teams in each hour: active, or held and idle, waiting for a gang, starting, unobserved. All states except active are waste.",
-    needs: "D",
     view: { kind: "series", isStacked: true, isBars: true },
-    unit: "short",
     decimals: 1,
     queries: [
       sqlRange(`SELECT ${STEP} AS time, state, ${byHour("toFloat64(sum(gpu_hours))")} AS Value
 FROM ${CHARGES} WHERE ${IN_TIME} AND ${WHOSE} AND ${OF_GPUS} GROUP BY time, state ORDER BY time, state`),
     ],
     empty: NOTHING_CHARGED,
-    width: 12,
     height: 9,
   },
 ];
 
-const within = (options: DashboardOptions): readonly Panel[] => [
+const within = (options: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "Namespaces",
     description: "The cost by namespace. If a team's cost rises, this panel shows the namespace.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -182,13 +169,11 @@ const within = (options: DashboardOptions): readonly Panel[] => [
     queries: [sqlRows(sums(["cluster", "namespace"], CHARGES))],
     empty: NOTHING_CHARGED,
     width: 24,
-    height: 9,
   },
   {
     title: "Training, inference, notebooks",
     description:
       "The cost by type of workload. Make hardly active notebooks smaller or shared first. The low activity of a service can be its reserve.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [{ field: "workload_type", title: "type" }, ...sumColumns(options)],
@@ -203,7 +188,6 @@ const within = (options: DashboardOptions): readonly Panel[] => [
   {
     title: "Workloads",
     description: "The 1,000 workloads with the highest cost. A click opens the use of their GPUs.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -230,12 +214,11 @@ const within = (options: DashboardOptions): readonly Panel[] => [
   },
 ];
 
-const quotas = (): readonly Panel[] => [
+const quotas = (): readonly PanelDraft[] => [
   {
     title: "Quotas",
     description:
       "The GPU quota of namespaces and its use at the end of this time. If no quota is left and pods wait, they wait for quota.",
-    needs: "D",
     view: {
       kind: "table",
       columns: [
@@ -275,11 +258,11 @@ export function teamsDashboard(options: DashboardOptions): Dashboard {
     ],
     annotations: [],
     sections: [
-      { title: "Now", panels: now(options) },
-      { title: "Cost and use", panels: byTeam(options) },
-      { title: "Where it goes", panels: within(options) },
-      { title: "Savings that gpu-ledger advises", panels: savings(options) },
-      { title: "Quotas", panels: quotas() },
+      section("Now", now(options)),
+      section("Cost and use", byTeam(options)),
+      section("Where it goes", within(options)),
+      section("Savings that gpu-ledger advises", savings(options)),
+      section("Quotas", quotas()),
     ],
     from: "now-7d",
     refresh: "5m",

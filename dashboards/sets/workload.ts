@@ -3,7 +3,8 @@ import { keysOf, listed } from "../../alerts/series/keys.ts";
 import { state } from "../../alerts/series/state.ts";
 import { byHour, chosen, IN_TIME, money, OF_GPUS, policyVariable, STEP, WORKLOAD_CHARGES } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
-import type { Dashboard, Panel } from "../model.ts";
+import type { Dashboard } from "../model.ts";
+import { section, type PanelDraft } from "../section.ts";
 import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
@@ -42,56 +43,39 @@ function namesOf(options: DashboardOptions): Names {
   };
 }
 
-const now = (options: DashboardOptions): readonly Panel[] => {
+const now = (options: DashboardOptions): readonly PanelDraft[] => {
   const { activity, ofPods, namespace } = namesOf(options);
   return [
     {
       title: "Devices",
       description: "GPUs and instances that its pods hold, by the exporters. A shared one counts for each pod.",
-      needs: "A",
-      view: { kind: "stat" },
-      unit: "short",
       decimals: 0,
       queries: [instant(`count(${activity})`)],
       empty: NO_PODS,
-      width: 4,
-      height: 5,
     },
     {
       title: "Mean activity",
       description:
         "The mean activity of its devices. Below a third, the workload needs fewer of them, or waits for something other than GPUs.",
-      needs: "A",
-      view: { kind: "stat" },
       unit: "percentunit",
       decimals: 1,
       thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
       queries: [instant(`avg(${activity})`)],
       empty: NO_PODS,
-      width: 4,
-      height: 5,
     },
     {
       title: "Waiting pods",
       description:
         "Its pods without a node. If members wait while others hold GPUs, the held GPUs are not usable: look at the queue.",
-      needs: "A",
-      view: { kind: "stat" },
-      unit: "short",
       decimals: 0,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
       queries: [instant(`sum(${ofPods(state(options, "kube_pod_status_phase", namespace, 'phase="Pending"'))})`)],
       empty: "Kubernetes has no pod of this workload.",
-      width: 4,
-      height: 5,
       links: [toPage("The queue", "/queue")],
     },
     {
       title: "Restarts",
       description: "Restarts of its containers in this time. The results of each ended run may be lost.",
-      needs: "A",
-      view: { kind: "stat" },
-      unit: "short",
       decimals: 0,
       thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
       queries: [
@@ -100,26 +84,22 @@ const now = (options: DashboardOptions): readonly Panel[] => {
         ),
       ],
       empty: "Kubernetes has no container of this workload.",
-      width: 4,
-      height: 5,
     },
     {
       title: "Cost per hour",
       description:
         "The current cost per hour of its GPUs by the price book, without power. The exact charges of the ledger are below.",
       needs: "C",
-      view: { kind: "stat" },
       unit: money(options),
       decimals: 2,
       queries: [instant(`sum(${ofPods(`pod:gpu_cost_per_hour:sum{${namespace}}`)})`)],
       empty: "It holds no GPU with a price.",
       width: 8,
-      height: 5,
     },
   ];
 };
 
-const sideBySide = (options: DashboardOptions): readonly Panel[] => {
+const sideBySide = (options: DashboardOptions): readonly PanelDraft[] => {
   const { cluster, activity, memory, workload, device } = namesOf(options);
   const pod = `${device}, namespace, pod`;
   const share = { unit: "percentunit", decimals: 1 } as const;
@@ -131,7 +111,6 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       description:
         "Each of its devices: the activity now and over this time, the used memory, the temperature. A straggler is far less active than the others of a job " +
         "that works in step, and slows all of them down. A click opens the GPU.",
-      needs: "A",
       view: {
         kind: "table",
         columns: [
@@ -178,7 +157,6 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
       title: "Spread of activity",
       description:
         "The lowest, median and highest activity of its devices. Lines close together are a job in step. A lowest line far below is a straggler, or a member that waits.",
-      needs: "A",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
@@ -187,14 +165,12 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
         range(quantile("activity", "0"), "least active"),
       ],
       empty: NO_PODS,
-      width: 12,
       height: 9,
     },
     {
       title: "Memory in use",
       description:
         "The highest, median and lowest used memory of its devices, as a part of their memory. Far below half for weeks: a smaller GPU or an instance is enough.",
-      needs: "A",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
@@ -203,7 +179,6 @@ const sideBySide = (options: DashboardOptions): readonly Panel[] => {
         range(quantile("memory_used", "0"), "emptiest"),
       ],
       empty: NO_PODS,
-      width: 12,
       height: 9,
     },
   ];
@@ -214,7 +189,7 @@ const CHOSEN = `${chosen("cluster")} IN ('', cluster) AND namespace = ${chosen("
 /** SQL for its pods at any time. */
 const PODS = `SELECT DISTINCT cluster, namespace, pod FROM workloads WHERE ${CHOSEN}`;
 
-const history = (): readonly Panel[] => {
+const history = (): readonly PanelDraft[] => {
   const per = (sum: string, time: string): string => `sum(${sum}) / nullIf(sum(${time}), 0)`;
   // Rows are sorted by node. Those of other nodes are skipped.
   const ofPods = `FROM gpu_5m_published WHERE $__timeFilter(bucket) AND scope = 'device'
@@ -225,7 +200,6 @@ const history = (): readonly Panel[] => {
       title: "Tensor cores and memory bus",
       description:
         "Cycles in which tensor cores were busy, and cycles in which memory was read or written, of all its devices together. Memory high and tensor cores low: the workload waits for memory.",
-      needs: "D",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
       queries: [
@@ -234,14 +208,11 @@ const history = (): readonly Panel[] => {
 ${ofPods} GROUP BY time ORDER BY time`),
       ],
       empty: "Exporters have no such values of its devices in this time.",
-      width: 12,
-      height: 8,
     },
     {
       title: "Power",
       description:
         "Mean power draw of one of its GPUs. Power follows the computation more closely than activity does: a flat low line is a program that spins.",
-      needs: "D",
       view: { kind: "series" },
       unit: "watt",
       queries: [
@@ -249,14 +220,11 @@ ${ofPods} GROUP BY time ORDER BY time`),
 ${ofPods} GROUP BY time ORDER BY time`),
       ],
       empty: "Exporters have no power of its devices in this time.",
-      width: 12,
-      height: 8,
     },
     {
       title: "Its pods",
       description:
         "Its pods in this time, their waits for a node and for their start, and how they ended. Many short pods are restarts by Kubernetes.",
-      needs: "D",
       view: {
         kind: "table",
         columns: [
@@ -291,15 +259,13 @@ GROUP BY cluster, uid, pod ORDER BY created DESC LIMIT 500`),
   ];
 };
 
-const cost = (options: DashboardOptions): readonly Panel[] => {
+const cost = (options: DashboardOptions): readonly PanelDraft[] => {
   const unit = { unit: money(options), decimals: 2 } as const;
   const whose = `policy = ${chosen("policy")} AND ${CHOSEN}`;
   return [
     {
       title: "Cost so far",
       description: "All its charges until the end of the selected time, from its first charge on.",
-      needs: "D",
-      view: { kind: "stat" },
       ...unit,
       queries: [
         sqlRows(`SELECT sum(effective_cost) AS cost FROM ${WORKLOAD_CHARGES} WHERE from_at <= $__toTime AND ${whose}`),
@@ -317,7 +283,6 @@ const cost = (options: DashboardOptions): readonly Panel[] => {
     {
       title: "Cost by state",
       description: "Its cost per hour by state. A smaller or shorter workload would save the states other than active.",
-      needs: "D",
       view: { kind: "series", isStacked: true, isBars: true },
       ...unit,
       queries: [
@@ -361,10 +326,10 @@ export function workloadDashboard(options: DashboardOptions): Dashboard {
       },
     ],
     sections: [
-      { title: "Now", panels: now(options) },
-      { title: "Side by side", panels: sideBySide(options) },
-      { title: "In time", panels: history() },
-      { title: "Money", panels: cost(options) },
+      section("Now", now(options)),
+      section("Side by side", sideBySide(options)),
+      section("In time", history()),
+      section("Money", cost(options)),
     ],
     from: "now-24h",
     refresh: "1m",

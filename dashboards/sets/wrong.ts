@@ -1,5 +1,5 @@
 import { cell, toDashboard } from "../links.ts";
-import type { Panel } from "../model.ts";
+import type { PanelDraft } from "../section.ts";
 import { instant, rows } from "../queries.ts";
 
 /** A GPU is near its slowdown temperature from this many °C below it. */
@@ -9,12 +9,11 @@ const NEAR = 5;
 export const wrongPanels = (
   { cluster, where }: { readonly cluster: string; readonly where: string },
   runbooks: string,
-): readonly Panel[] => [
+): readonly PanelDraft[] => [
   {
     title: "Firing alerts",
     description:
       "Every firing alert of gpu-ledger's rules, with the number of its subjects. A click opens its runbook.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [
@@ -32,22 +31,18 @@ export const wrongPanels = (
       ],
       sortedBy: "times",
     },
-    unit: "short",
     queries: [
       rows(
         `count by (severity, alertname, gpu_topic) (ALERTS{alertstate="firing", gpu_topic!="", severity!="none", ${where}})`,
       ),
     ],
     empty: "No alert fires.",
-    width: 12,
-    height: 9,
   },
   {
     title: "Nodes that lack GPUs",
     description:
       "Nodes that report fewer GPUs than within the last day: a GPU fell off the bus, or its exporter lost it. Pods that are scheduled " +
       "there may fail. Drain the node and check its kernel log.",
-    needs: "A",
     view: {
       kind: "table",
       columns: [
@@ -61,18 +56,13 @@ export const wrongPanels = (
       ],
       sortedBy: "missing",
     },
-    unit: "short",
     queries: [rows(`node:gpu_devices:max1d{${where}} - node:gpu_devices:count{${where}} > 0`)],
     empty: "Every node reports all its GPUs.",
     width: 6,
-    height: 9,
   },
   {
     title: "GPUs near their limits",
     description: "GPUs within 5 degrees of the temperature at which they slow down. Check their cooling.",
-    needs: "A",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "orange", from: 1 }],
     queries: [instant(`count(gpu:temperature_left:celsius{${where}} <= ${NEAR}) or on () vector(0)`)],
@@ -83,9 +73,6 @@ export const wrongPanels = (
   {
     title: "XIDs within 15 minutes",
     description: "GPUs with a recent error of the driver. The alerts on the left have the error and the action.",
-    needs: "A",
-    view: { kind: "stat" },
-    unit: "short",
     decimals: 0,
     thresholds: [{ color: "green" }, { color: "red", from: 1 }],
     queries: [
