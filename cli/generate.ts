@@ -13,7 +13,7 @@ const DERIVED: Readonly<Record<DerivedFiles, string>> = {
   metrics: "write the tables of the program's own metrics and of its alerts",
   tables: "write the page of the store's tables",
   practices: "write the page of the checks of practices",
-  manifests: "write the objects that run gpu-ledger on a Kubernetes cluster",
+  manifests: "copy the objects that run gpu-ledger on a Kubernetes cluster (will go: use deploy/kubernetes)",
 };
 
 /** Adds `gpu-ledger generate … --out DIR`: files that are derived from the code. */

@@ -1,6 +1,6 @@
 import type { Level, Panel, Section, View } from "./model.ts";
 
-/** What most panels of a kind have: their width, of 24 columns, and their height. */
+/** The width, of 24 columns, and the height of most panels of a kind. */
 const SIZES: Readonly<Record<View["kind"], Pick<Panel, "width" | "height">>> = {
   stat: { width: 4, height: 5 },
   series: { width: 12, height: 8 },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { neededPermissions } from "../../collectors/kubernetes/watcher/kinds.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
 import { ADDED_RESOURCES, BUILT_IN_RESOURCES } from "../../demo/kubernetes/server/resources.ts";
-import { clusterRules, namespaceRules } from "../../manifests/access.ts";
+import { allDeployedRules } from "../support/deployed-access.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
 import { startExporterDouble, type ExporterDouble } from "../support/exporter-double.ts";
@@ -126,9 +126,7 @@ describe("gpu-ledger check of a cluster", () => {
 
   it("finds no missing permission with exactly the rules of deploy/kubernetes, and names a lease that they do not have", async () => {
     const lease = { namespace: "gpu-ledger", name: "gpu-ledger-watcher" };
-    const permissions = neededPermissions(lease);
-    const inNamespace = namespaceRules(permissions, lease).map((rule) => ({ ...rule, namespace: lease.namespace }));
-    server.access.setRules([...clusterRules(permissions), ...inNamespace]);
+    server.access.setRules(allDeployedRules());
     const jobs = [{ name: "gpus", kubernetes: { kubeconfig: writeKubeconfig() } }];
     expect(await check({ jobs, kubernetes: { lease } })).toMatchObject({ code: 0, stderr: "" });
     const { code, lines } = await check({ jobs, kubernetes: { lease: { ...lease, name: "another" } } });

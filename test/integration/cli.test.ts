@@ -396,10 +396,11 @@ describe("gpu-ledger generate", () => {
     expect(read(join(folder.path, "out"))).toEqual(read("config"));
   });
 
-  it("writes the manifests that are committed in the repository, and names each", async () => {
-    const { code, stdout } = await folder.call(["generate", "manifests", "--out", "out"]);
+  it("still copies the manifests, names each, and prints their place", async () => {
+    const { code, stdout, stderr } = await folder.call(["generate", "manifests", "--out", "out"]);
     const names = readdirSync("deploy/kubernetes").toSorted();
     expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
+    expect(stderr).toContain("deploy/kubernetes");
     const texts = (from: string): string[] => names.map((name) => readFileSync(join(from, name), "utf8"));
     expect(texts(join(folder.path, "out"))).toEqual(texts("deploy/kubernetes"));
   });

@@ -5,7 +5,6 @@ import { createFleet } from "../../demo/fleet/fleet.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
 import type { AccessAttempt } from "../../demo/kubernetes/server/access.ts";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
-import { clusterRules, namespaceRules } from "../../manifests/access.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import { openTestBus } from "../support/pipeline.ts";
 import { followFacts, startTestWatcher, type SentFacts, type TestWatcher } from "../support/watcher.ts";
@@ -43,10 +42,17 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Gives the collector's account the permissions of manifests with this list. */
+/** Gives the collector's account these permissions. Creation cannot be limited to a name. */
 function allow(permissions: readonly NeededPermission[]): void {
-  const inNamespace = namespaceRules(permissions, LEASE).map((rule) => ({ ...rule, namespace: LEASE.namespace }));
-  server.access.setRules([...clusterRules(permissions), ...inNamespace]);
+  server.access.setRules(
+    permissions.map(({ verb, group, resource, namespace }) => ({
+      verbs: [verb],
+      apiGroups: [group],
+      resources: [resource],
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(namespace === undefined || verb === "create" ? {} : { resourceNames: [LEASE.name] }),
+    })),
+  );
 }
 
 /** Watches until all facts of the demo's cluster have come: its pods, nodes and namespaces, and the owners of the pods. */

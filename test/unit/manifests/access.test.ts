@@ -1,30 +1,15 @@
-import { readFileSync } from "node:fs";
-import { parseAllDocuments } from "yaml";
 import { describe, expect, it } from "vitest";
 import { OWNER_KINDS } from "../../../collectors/kubernetes/owners/kinds.ts";
 import { neededPermissions, WATCHED_KINDS } from "../../../collectors/kubernetes/watcher/kinds.ts";
-import { createAccess, type Access, type AccessRule } from "../../../demo/kubernetes/server/access.ts";
+import { createAccess, type Access } from "../../../demo/kubernetes/server/access.ts";
 import { ADDED_RESOURCES, BUILT_IN_RESOURCES, createCatalog } from "../../../demo/kubernetes/server/resources.ts";
-import { clusterRules } from "../../../manifests/access.ts";
-
-interface RoleObject {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly rules: readonly AccessRule[];
-}
+import { ACCESS_OBJECTS, allDeployedRules, deployedRules } from "../../support/deployed-access.ts";
 
 const LEASE = { namespace: "gpu-ledger", name: "gpu-ledger-watcher" };
-const objects = parseAllDocuments(readFileSync("deploy/kubernetes/2-access.yaml", "utf8")).map(
-  (document) => document.toJS() as RoleObject,
-);
-const rulesOf = (kind: string): readonly AccessRule[] =>
-  objects.filter((each) => each.kind === kind).flatMap((each) => each.rules);
-
 /** The access of an API server with exactly the permissions of the committed file. */
 function accessAsCommitted(): Access {
   const access = createAccess(createCatalog([...BUILT_IN_RESOURCES, ...ADDED_RESOURCES]), "collector");
-  const inNamespace = rulesOf("Role").map((rule) => ({ ...rule, namespace: LEASE.namespace }));
-  access.setRules([...rulesOf("ClusterRole"), ...inNamespace]);
+  access.setRules(allDeployedRules());
   return access;
 }
 
@@ -46,6 +31,14 @@ describe("the permissions of deploy/kubernetes", () => {
       return !access.isAllowed(attempt(verb, resource, group, namespace, name));
     });
     expect(refused).toEqual([]);
+  });
+
+  it("allow nothing that the collector does not need", () => {
+    const needed = new Set(neededPermissions(LEASE).map(({ verb, group, resource }) => `${verb} ${resource}.${group}`));
+    const allowed = allDeployedRules().flatMap(({ verbs, apiGroups: [group], resources }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group!}`)),
+    );
+    expect(allowed.filter((one) => !needed.has(one))).toEqual([]);
   });
 
   it.each([
@@ -75,9 +68,9 @@ describe("the permissions of deploy/kubernetes", () => {
   });
 
   it("allow only reading in the whole cluster, and name every group and resource", () => {
-    const verbs = rulesOf("ClusterRole").flatMap((rule) => rule.verbs);
+    const verbs = deployedRules("ClusterRole").flatMap((rule) => rule.verbs);
     expect([...new Set(verbs)].toSorted()).toEqual(["get", "list", "watch"]);
-    for (const rule of rulesOf("ClusterRole")) {
+    for (const rule of deployedRules("ClusterRole")) {
       expect(rule.apiGroups).toHaveLength(1);
       expect([...rule.apiGroups, ...rule.resources].join(" ")).not.toContain("*");
       expect(Object.keys(rule).toSorted()).toEqual(["apiGroups", "resources", "verbs"]);
@@ -85,7 +78,7 @@ describe("the permissions of deploy/kubernetes", () => {
   });
 
   it("allow writing of one lease and nothing else", () => {
-    expect(rulesOf("Role")).toEqual([
+    expect(deployedRules("Role")).toEqual([
       {
         apiGroups: ["coordination.k8s.io"],
         resources: ["leases"],
@@ -94,12 +87,12 @@ describe("the permissions of deploy/kubernetes", () => {
       },
       { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
     ]);
-    expect(objects.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe(LEASE.namespace);
+    expect(ACCESS_OBJECTS.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe(LEASE.namespace);
   });
 
   it("have a place for every watched kind and every kind that owns pods", () => {
     const verbsOf = (group: string, resource: string): readonly string[] =>
-      rulesOf("ClusterRole")
+      deployedRules("ClusterRole")
         .filter((rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource))
         .flatMap((rule) => rule.verbs);
     expect(
@@ -108,34 +101,5 @@ describe("the permissions of deploy/kubernetes", () => {
       ),
     ).toEqual([]);
     expect(OWNER_KINDS.filter(({ group, resource }) => !verbsOf(group, resource).includes("get"))).toEqual([]);
-  });
-});
-
-describe("the rules of a list of permissions", () => {
-  const permission = (verb: "get" | "list" | "watch", resource: string, group = "") => ({
-    verb,
-    group,
-    resource,
-    without: "",
-  });
-
-  it("combine resources of the same group that need the same verbs, and only those", () => {
-    const rules = clusterRules([
-      permission("list", "pods"),
-      permission("list", "nodes"),
-      permission("get", "pods"),
-      permission("get", "jobs", "batch"),
-      permission("get", "cronjobs", "batch"),
-      permission("list", "namespaces"),
-    ]);
-    expect(rules).toEqual([
-      { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] },
-      { apiGroups: [""], resources: ["namespaces", "nodes"], verbs: ["list"] },
-      { apiGroups: ["batch"], resources: ["cronjobs", "jobs"], verbs: ["get"] },
-    ]);
-  });
-
-  it("leave out permissions for one namespace", () => {
-    expect(clusterRules(neededPermissions(LEASE)).flatMap(({ resources }) => resources)).not.toContain("leases");
   });
 });

@@ -1,9 +1,8 @@
-import type { V1Service, V2HorizontalPodAutoscaler } from "@kubernetes/client-node";
+import type { V1Deployment, V1Service, V2HorizontalPodAutoscaler } from "@kubernetes/client-node";
 import { readFileSync } from "node:fs";
 import { parse, parseAllDocuments } from "yaml";
 import { describe, expect, it } from "vitest";
 import { GPU_METRICS_PATH } from "../../../services/gpu-metrics.ts";
-import { processorDeployment } from "../../../manifests/processor.ts";
 import { ADAPTER_VALUES, SCALED_OBJECT, SERVICE_MONITOR } from "../../support/autoscaling-shapes.ts";
 import { misfits } from "../../support/object-shape.ts";
 
@@ -48,7 +47,8 @@ describe("the examples of deploy/autoscaling", () => {
     expect(misfits(service, "V1Service")).toEqual([]);
     const { spec } = SERVICE_MONITOR.parse(monitor);
     expect(service.metadata!.labels).toMatchObject(spec.selector.matchLabels);
-    const pod = processorDeployment("gpu-ledger:test").spec!.template;
+    const pod = (parse(readFileSync("deploy/kubernetes/5-processor.yaml", "utf8").split("---\n")[1]!) as V1Deployment)
+      .spec!.template;
     expect(pod.metadata!.labels).toMatchObject(service.spec!.selector!);
     const [port] = service.spec!.ports!;
     expect(pod.spec!.containers[0]!.ports).toEqual([{ name: port!.targetPort, containerPort: port!.port }]);

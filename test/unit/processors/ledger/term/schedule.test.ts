@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createSchedule, nextLedger, SCHEDULE_TIMING, type Schedule } from "../../../../../processors/ledger/term/schedule.ts";
+import {
+  createSchedule,
+  nextLedger,
+  SCHEDULE_TIMING,
+  type Schedule,
+} from "../../../../../processors/ledger/term/schedule.ts";
 import { keyOf, type WindowOfCluster } from "../../../../../processors/ledger/runs/window-of-cluster.ts";
 import { HOUR_MILLIS } from "../../../../../domain/time.ts";
 
