@@ -39,7 +39,7 @@ export function deviceOf(slot: number, part: string): string {
 /**
  * Returns the holders of each device of a node at a time, by the strongest available evidence: allocations by schedulers and drivers,
  * labels that exporters showed at any time, and holders that are known only from samples. It is the same ladder as the join's
- * (`processors/steps/join`), with all later knowledge.
+ * (`processors/ingest/steps/join`), with all later knowledge.
  */
 export function knownHolders(
   record: NodeRecord,
