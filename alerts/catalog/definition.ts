@@ -46,7 +46,7 @@ export interface AlertDefinition {
   /** The interval of evaluation; with the quick rules if absent. */
   readonly everyMillis?: number;
   readonly parameters?: Readonly<Record<string, Parameter>>;
-  /** The canonical metrics that it needs. Of each list one is enough. */
+  /** The canonical metrics that it needs: at least one of each list. */
   readonly counters?: readonly (readonly string[])[];
   /** For alerts about teams: the series that has each team, if that is not `team:gpus_held:count` with its cluster. */
   readonly teamSeries?: string;

@@ -31,7 +31,7 @@ export const MEMORY_ALERTS: readonly AlertDefinition[] = [
     expr: (_, { errors }) => `gpu:ecc_double_bit_errors:count > ${errors}`,
     summary: "The memory of a GPU has errors that ECC cannot correct.",
     description:
-      "{{ $value }} double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
+      "Double-bit memory errors since the driver was loaded: {{ $value }}. Results of running programs may be wrong. The GPU needs a reset.",
   },
   {
     ...memory,

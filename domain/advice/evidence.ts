@@ -78,7 +78,7 @@ export interface DeviceEvidence {
   /** Time in which the holder held the device and was running, and the part of that time with samples. */
   readonly heldMillis: number;
   readonly coveredMillis: number;
-  /** Absent if no rollup has the holder alone on the device. */
+  /** Absent if the holder never had the device to itself in a rollup. */
   readonly stats?: DeviceStats;
 }
 

@@ -7,7 +7,7 @@ import type { Payer, SpreadRule } from "./policy.ts";
 /** The ways to weigh holders by what they hold. */
 export type HolderWeight = Exclude<SpreadRule["by"], "quota">;
 
-/** Returns the weight of holders for a spread without quotas. What a policy by quota adds at the close is spread by cost. */
+/** Returns the weight of holders for a spread without quotas. A policy by quota spreads by cost what it adds at the close. */
 export function holderWeightOf({ by }: Pick<SpreadRule, "by">): HolderWeight {
   return by === "quota" ? "cost" : by;
 }

@@ -104,7 +104,7 @@ export function gpusForInstances(
   return Math.max(compute / computeSlices, memory / memorySlices);
 }
 
-/** Returns a kind in MIG mode with a number of GPUs. Instances that do not fit on them are replicas of those that do. */
+/** Returns a kind in MIG mode with a number of GPUs. Instances beyond these GPUs count as replicas (time-slicing). */
 export function withInstancesOn(kind: NodeGpus, count: number): NodeGpus {
   const { mig, sharing } = kind;
   const replicas = Math.max(kind.replicas, Math.ceil(gpusForInstances(mig.profiles, kind) / count));

@@ -96,7 +96,7 @@ function ExplainPage({ explanation, samples, currency, seen, shown }: ExplainPro
       <p>
         Exactly <code>{cost}</code> {currency} for <code>{gpuHours}</code> GPU-hours, under the policy {question.policy}
         {unpricedGpuHours === "0" ? "" : `; ${unpricedGpuHours} of these GPU-hours have no price and no cost`}. These
-        are the stored figures: this page computes nothing again.
+        figures are stored; the page does not compute them again.
       </p>
       {"gpu" in question ? (
         <LinesOfGpu {...{ lines, samples, currency }} />

@@ -30,7 +30,7 @@ const sources = [
 /** The schema of a source of an owner, without an owners file. */
 export const ownerRule = z.union(sources, { error: ALLOWED });
 
-/** The schema of a source of an owner. `ownersFile: true` is the position of the owners file in the list. */
+/** The schema of a source of an owner. `ownersFile: true` marks where in the list the owners file applies. */
 export const ownerRuleOrFile = z.union([...sources, z.strictObject({ ownersFile: z.literal(true) })], {
   error: `${ALLOWED}, { ownersFile: true }`,
 });

@@ -11,7 +11,7 @@ export interface States {
   rows(metric: string): readonly Row[];
   /** Returns the rows of a metric that have a value other than 0 at a time. */
   trueRows(metric: string, atMillis: number): readonly Row[];
-  /** Returns the value of the first row of a metric that has one at a time. `labels` are those that the row must have. */
+  /** Returns a metric's value at a time, from the first row that has a value then. `labels` are those that the row must have. */
   valueAt(metric: string, atMillis: number, labels?: Readonly<Record<string, string>>): number | undefined;
   /** Returns all values of a metric in order of time. */
   values(metric: string): readonly number[];

@@ -29,8 +29,7 @@ export const cpuOrMemoryGone = createCheck(
     title: "Free GPUs without CPU or memory",
     what: "For at least one of the free GPUs of a node, less than half of a GPU's fair part of the node's CPU or memory is free. The fair part is the allocatable amount, divided by the node's GPUs. Pods with and without GPUs count by their requests; pods of DaemonSets and static pods do not count. Nodes that are cordoned, and nodes whose GPUs are shared or divided, are left out.",
     why: "A pod that needs a GPU needs CPU and memory too. The pod waits, or a new node is bought for it, although a GPU is free.",
-    amount:
-      "the part of the cost of the nodes' free time that is as large as the part of these GPUs in all free GPUs now",
+    amount: "the cost of the nodes' free time × (these GPUs ÷ all free GPUs of the nodes now)",
     states: ["unallocated"],
     fix: ({ name, value }) =>
       `kubectl get pods -A -o wide --field-selector spec.nodeName=${name}${value === "" ? "" : `\n${value}`}`,

@@ -13,7 +13,7 @@ export const overTooManyNodes = createCheck(
     name: "job-over-too-many-nodes",
     severity: "medium",
     title: "Jobs on more nodes than they need",
-    what: "All pods of a training have run for at least 61 minutes with whole GPUs of one model, on nodes with equally many GPUs, and the pods fit into fewer of these nodes by their numbers of GPUs.",
+    what: "A training uses more nodes than its GPUs need. Checked after 61 minutes, for whole GPUs of one model on nodes of equal size.",
     why: "The pods exchange their gradients over the network instead of inside a node, and all GPUs of the job wait for it. The GPUs that are left on each node are too few for the next large job.",
     fix: (object) =>
       inTemplate(

@@ -26,7 +26,7 @@ export const gpuNodeWithoutTaint = createCheck(
     name: "gpu-node-without-taint",
     severity: "medium",
     title: "GPU nodes without a taint",
-    what: "A node with GPUs has no taint with the effect `NoSchedule` or `NoExecute`, beside those that Kubernetes and autoscalers add for a time.",
+    what: "A GPU node has no `NoSchedule` or `NoExecute` taint other than those that Kubernetes and autoscalers add for a time.",
     why: "Pods without GPUs can be placed on the node. They take its CPUs and memory, and its GPUs then stay free although pods wait for them. Put the taint into the template of the node pool too, so that new nodes have it, and see that pods with GPUs tolerate it.",
     fix: taintOf,
   },

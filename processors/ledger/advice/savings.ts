@@ -108,7 +108,7 @@ function leavesBy(packing: Packing | undefined, window: Window): (row: UsageHour
   return (row) => packing.leaves(row.node, row.slot, hourNumber(row, window));
 }
 
-/** The cost of each team in each state, by both. */
+/** The cost by team and state, under the key of both. */
 type Amounts = ReadonlyMap<string, bigint>;
 
 function addDifference(work: Work, rows: readonly UsageHour[], rules: Rules, costsWere: () => Amounts): void {
@@ -127,7 +127,7 @@ function addDifference(work: Work, rows: readonly UsageHour[], rules: Rules, cos
 
 const NOTHING: Amounts = new Map();
 
-/** Adds what GPUs cost as it was. */
+/** Adds the original cost of GPUs. */
 function addCost(work: Work, costs: Amounts): void {
   for (const [key, cost] of costs) {
     lineOf(work, key).was += cost;

@@ -17,7 +17,7 @@ export interface NodeCharges {
 }
 
 /**
- * Yields the charges of an hour of a cluster, node by node, before anything is spread. For {@link FLEET}, yields the charges of no cluster.
+ * Yields the charges of an hour of a cluster, node by node, before anything is spread. For {@link FLEET}, yields charges that belong to no cluster.
  * Fails with a `StoreError`.
  */
 export async function* chargedNodes(

@@ -12,8 +12,8 @@ import { DEVICE_LABELS, WORKLOAD_LABELS } from "./series.ts";
 /** The series that share one set of labels. */
 export interface Line {
   /**
-   * `whole`: a whole GPU. `part`: a part of a GPU. `cut`: a GPU that is cut into parts, for values of the GPU and for what none of its
-   * parts has. `process`: one pod's processes on a shared device.
+   * `whole`: a whole GPU. `part`: a part of a GPU. `cut`: a GPU with parts: the values of the whole GPU, and those that no part
+   * has. `process`: one pod's processes on a shared device.
    */
   readonly of: "whole" | "part" | "cut" | "process";
   /** The range of its labels in the node's labels. */

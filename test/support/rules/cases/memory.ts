@@ -46,7 +46,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
         "GPUUncorrectableECC",
         alert(
           "critical",
-          "1 double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
+          "Double-bit memory errors since the driver was loaded: 1. Results of running programs may be wrong. The GPU needs a reset.",
         ),
         "5m",
         "9m30s",
@@ -64,7 +64,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
       "GPUUncorrectableECC",
       alert(
         "critical",
-        "2 double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
+        "Double-bit memory errors since the driver was loaded: 2. Results of running programs may be wrong. The GPU needs a reset.",
       ),
       "5m",
     ),

@@ -60,7 +60,7 @@ const NUMBERS: readonly {
     severity: "critical",
     after: "0m",
     description:
-      "1 double-bit memory errors since the driver was loaded. Results of running programs may be wrong. The GPU needs a reset.",
+      "Double-bit memory errors since the driver was loaded: 1. Results of running programs may be wrong. The GPU needs a reset.",
   },
   {
     name: "GPURowRemapFailure",
