@@ -147,7 +147,7 @@ export function startHoldingClient(ports: readonly number[], each: number): Hold
   };
 }
 
-/** Sends requests of remote write while it is active, each with the samples of one GPU in the last 5 s, 1 ms apart. */
+/** Sends requests of remote write while it is active, each with the samples of one GPU since the one before, 1 ms apart. */
 export interface FloodingSender extends Running {
   setActive(active: boolean): void;
   /** The number of samples that a receiver has accepted requests of. */
@@ -167,12 +167,12 @@ export function startFloodingSender(url: string, everyMillis: number): FloodingS
   const sending = (async () => {
     while (!ending.signal.aborted) {
       if (isActive) {
-        const begun = Date.now() - SAMPLES_OF_FLOOD;
-        const samples = Array.from({ length: SAMPLES_OF_FLOOD }, (_, at): [number, number] => [begun + at, at % 100]);
+        const begun = Date.now() - everyMillis;
+        const samples = Array.from({ length: everyMillis }, (_, at): [number, number] => [begun + at, at % 100]);
         const body = compressed(writeV1([{ labels: model, samples }]));
         const headers = { "content-encoding": "snappy", "content-type": "application/x-protobuf" };
         const answer = await fetch(url, { method: "POST", body: new Uint8Array(body), headers }).catch(() => undefined);
-        if (answer?.ok === true) sent += SAMPLES_OF_FLOOD;
+        if (answer?.ok === true) sent += everyMillis;
       }
       await pause(everyMillis, undefined, { signal: ending.signal }).catch(() => {});
     }
@@ -186,8 +186,6 @@ export function startFloodingSender(url: string, everyMillis: number): FloodingS
     },
   };
 }
-
-const SAMPLES_OF_FLOOD = 5_000;
 
 function isRefused(topic: string, value: Buffer): boolean {
   if (topic === SAMPLES_TOPIC) return "invalid" in createScrapeDecoder().decode(value);
