@@ -1,8 +1,6 @@
+import { groupKey, type Dimensions } from "./dimensions.ts";
 import type { ServedLine } from "./served.ts";
 import { sum, type Carbon, type GpuHours, type Money } from "../domain/exact/units.ts";
-
-/** A line's dimensions by name, with their values. A dimension without a value is empty or absent. */
-export type Dimensions = Readonly<Record<string, string>>;
 
 /** A line of a bill: a quantity in GPU-hours and its cost, both exact, with every dimension for groups. */
 export interface BillLine {
@@ -57,11 +55,6 @@ export function groupLines(lines: readonly BillLine[], by: readonly string[]): r
       millijoules: sumOfGiven(members, ({ millijoules }) => millijoules),
       carbon: sumOfGiven(members, ({ carbon }) => carbon),
     }));
-}
-
-/** Returns the key of a group's values: one text for each combination. */
-export function groupKey(values: readonly string[]): string {
-  return JSON.stringify(values);
 }
 
 /** Returns the GPU-hours of lines, priced or not. */

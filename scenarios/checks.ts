@@ -3,7 +3,7 @@ import type { PriceEntry } from "../domain/price/book.ts";
 import { canPrice, type PriceFacts } from "../domain/price/match.ts";
 import { migProductOf, type FoundProduct } from "../domain/share/mig-product.ts";
 import { migShapeOf } from "../domain/share/mig-shape.ts";
-import type { Scenario } from "./schema.ts";
+import type { Scenario } from "./files.ts";
 
 /** Records a mistake: its path, and the allowed values. */
 export type Complain = (path: readonly PropertyKey[], allowed: string) => void;

@@ -1,7 +1,8 @@
 import { formatAmount, lastUnits, parseAmount, type Amount, type Quantity } from "../domain/exact/units.ts";
-import { groupKey, groupLines, type Bill, type BillGroup, type Dimensions } from "./bill.ts";
+import { groupLines, type Bill, type BillGroup } from "./bill.ts";
+import { groupKey, type Dimensions } from "./dimensions.ts";
 import { siteKWh } from "./energy.ts";
-import type { Scenario } from "./schema.ts";
+import type { Scenario } from "./files.ts";
 import { groupServed, SERVED_AMOUNTS, type ServedGroup } from "./served.ts";
 
 type ExpectedLine = Readonly<Record<string, string | undefined>>;

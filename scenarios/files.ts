@@ -6,7 +6,7 @@ import { nameOfObject, type KubeObject } from "../collectors/kubernetes/projecti
 import { readManifest } from "../collectors/kubernetes/manifest.ts";
 import type { FileProblem } from "../runtime/config/file-problem.ts";
 import { uuidOf } from "./play/identity.ts";
-import type { WrittenScenario } from "./schema.ts";
+import type { WrittenScenario } from "./shape.ts";
 
 /** The size limit of a scenario's files, its own file included. */
 const MOST_FILE_BYTES = 64_000_000;
@@ -119,3 +119,6 @@ export function withUid(object: KubeObject): DatedObject["object"] {
   const { metadata } = object;
   return { ...object, metadata: { ...metadata, uid: metadata?.uid ?? uuidOf("object", nameOfObject(object)) } };
 }
+
+/** A scenario with what stands in the files that it names. */
+export type Scenario = WrittenScenario & { readonly files?: ScenarioFiles };

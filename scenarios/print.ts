@@ -1,6 +1,6 @@
 import { formatAmount } from "../domain/exact/units.ts";
 import { siteKWh } from "./energy.ts";
-import type { Scenario } from "./schema.ts";
+import type { Scenario } from "./files.ts";
 import { gpuHoursOf, groupLines, unpricedGpuHoursOf, type Bill, type BillGroup } from "./bill.ts";
 import { formatCsv } from "../reports/format/csv.ts";
 import type { PrintFormat } from "../reports/format/names.ts";

@@ -1,7 +1,8 @@
 import { describeProblem, type FileProblem } from "../runtime/config/file-problem.ts";
 import { readYaml } from "../runtime/config/yaml.ts";
 import { readScenarioFiles } from "./files.ts";
-import { scenarioSchema, type Scenario } from "./schema.ts";
+import { scenarioSchema } from "./schema.ts";
+import type { Scenario } from "./files.ts";
 
 /** Everything that is wrong with a scenario's file, at once. */
 export class ScenarioError extends Error {

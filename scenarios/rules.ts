@@ -4,7 +4,7 @@ import type { ChargeRules } from "../processors/ledger/charging/charge-window.ts
 import { factorsOf } from "../runtime/config/energy.ts";
 import { policiesOf } from "../runtime/config/policies.ts";
 import { servingOf } from "../runtime/config/serving.ts";
-import type { Scenario } from "./schema.ts";
+import type { Scenario } from "./files.ts";
 
 /**
  * By what a scenario is charged: its book, its owners, all of its policies, and what energy emits. Throws a `TypeError` for a scenario that

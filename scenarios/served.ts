@@ -3,7 +3,7 @@ import { isServingDimension, type ServingDimension } from "../domain/serving/dim
 import type { SplitRule } from "../domain/serving/split-rule.ts";
 import { LAST_UNITS_IN_ONE, lastUnits, type Amount, type Quantity } from "../domain/exact/units.ts";
 import { groupedBy } from "../domain/grouped.ts";
-import { groupKey, type Dimensions } from "./bill.ts";
+import { groupKey, type Dimensions } from "./dimensions.ts";
 
 /** The amounts of a line of a service that a scenario can expect. */
 export const SERVED_AMOUNTS = [

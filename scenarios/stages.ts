@@ -1,8 +1,9 @@
-import type { PlayedMessage } from "./play/facts.ts";
+import type { PlayedMessage } from "./play/message.ts";
 import { factsOf } from "./play/facts.ts";
 import { scrapesOf } from "./play/scrapes.ts";
 import { beginOf } from "./play/tenure.ts";
-import type { Arrival, Scenario } from "./schema.ts";
+import type { Arrival } from "./shape.ts";
+import type { Scenario } from "./files.ts";
 
 /** Something that happens to the books of a scenario, and what is known by then. */
 export interface Stage {

@@ -1,3 +1,4 @@
+import type { WriteGpuPage } from "./role.ts";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
@@ -8,16 +9,13 @@ import { request as ask } from "undici";
 import type { PageSink } from "../processors/live/gpus/exposition.ts";
 import { startStatusServer, type RouteGuard, type StatusServer } from "../runtime/http/status-server.ts";
 import type { OpenedTls } from "../runtime/tls/port-tls.ts";
-import type { ProcessorRole } from "./processor.ts";
+import type { ProcessorRole } from "./role.ts";
 
 /** The path of the joined series of GPUs. */
 export const GPU_METRICS_PATH = "/metrics/gpu";
 
 /** Any port, only for this machine. */
 export const LOOPBACK = "127.0.0.1:0";
-
-/** Writes the page, of one cluster if it is named. Fails like the sink. */
-export type WriteGpuPage = (cluster: string | undefined, sink: PageSink) => Promise<void>;
 
 /**
  * Serves the page at the speed of its reader, compressed if the request accepts that. `cluster` names one cluster. For an unknown cluster

@@ -1,3 +1,4 @@
+import type { ProcessorRole } from "./role.ts";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../processors/ingest/facts.ts";
@@ -20,24 +21,17 @@ import { createMetrics, type Metrics } from "../runtime/telemetry/metrics.ts";
 import { startTelemetry, type Tracing } from "../runtime/telemetry/telemetry.ts";
 import { createRate } from "../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
-import type { WriteGpuPage } from "./gpu-metrics.ts";
 import { startLedger } from "./ledger.ts";
 import { ownNodes, startLivePods } from "./live-pods.ts";
 import { startQueueView } from "./queue.ts";
 import { createRechargeThreads } from "./recharge.ts";
-import type { ProcessorStatus, Role } from "./role.ts";
+import type { ProcessorStatus } from "./role.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const SAMPLE_MILLIS = 1_000;
 const LAST_SCRAPES = 2_000;
 /** The interval of flushing facts. Facts are few and people wait for them. */
 const FACTS_FLUSH_MILLIS = 1_000;
-
-/** A running processor. */
-export interface ProcessorRole extends Role<ProcessorStatus> {
-  /** Writes the joined series of the GPUs on its nodes. */
-  readonly writeGpuPage: WriteGpuPage;
-}
 
 /** Starts a processor on a migrated store. `onFatal` gets errors that no retry resolves. */
 export async function startProcessorRole(

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import type { SampleSink } from "../collectors/exporters/collector.ts";
 import { machineClock } from "../collectors/exporters/loop.ts";
-import type { PushedTarget } from "../collectors/prometheus/receive/pushed-target.ts";
+import type { PushedTarget } from "../collectors/prometheus/receive/model.ts";
 import { startReceiver } from "../collectors/prometheus/receive/receiver.ts";
 import { senderGaps } from "../collectors/prometheus/receive/sender-gaps.ts";
 import { startWriteServer } from "../collectors/prometheus/receive/write-server.ts";

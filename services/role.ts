@@ -1,3 +1,4 @@
+import type { PageSink } from "../processors/live/gpus/exposition.ts";
 import type { MonthToDate } from "../processors/ledger/charging/month.ts";
 import type { Registry } from "prom-client";
 import type { WatcherState } from "../collectors/kubernetes/watcher/watcher.ts";
@@ -82,3 +83,12 @@ export interface Role<Status> {
   notReady(): string | undefined;
   stop(): Promise<void>;
 }
+
+/** A running processor. */
+export interface ProcessorRole extends Role<ProcessorStatus> {
+  /** Writes the joined series of the GPUs on its nodes. */
+  readonly writeGpuPage: WriteGpuPage;
+}
+
+/** Writes the page, of one cluster if it is named. Fails like the sink. */
+export type WriteGpuPage = (cluster: string | undefined, sink: PageSink) => Promise<void>;

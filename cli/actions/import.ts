@@ -7,7 +7,8 @@ import { importSpan, StuckError } from "../../collectors/prometheus/import/impor
 import { openProgress } from "../../collectors/prometheus/import/progress.ts";
 import { surveyServer, type Survey } from "../../collectors/prometheus/import/survey.ts";
 import { createPrometheusClient, type PrometheusClient } from "../../collectors/prometheus/read/client.ts";
-import { openSource, type SampleSource, type Span } from "../../collectors/prometheus/read/source.ts";
+import { openSource, type SampleSource } from "../../collectors/prometheus/read/source.ts";
+import type { Span } from "../../collectors/prometheus/read/samples.ts";
 import { SourceError } from "../../collectors/prometheus/read/source-error.ts";
 import type { Matcher } from "../../collectors/prometheus/read/wire.ts";
 import { instantOf, INSTANT_FORM } from "../../domain/price/instant.ts";

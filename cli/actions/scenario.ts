@@ -8,7 +8,7 @@ import { unplayable } from "../../scenarios/play/unplayable.ts";
 import type { PrintFormat } from "../../reports/format/names.ts";
 import { printBills } from "../../scenarios/print.ts";
 import { readScenario, ScenarioError } from "../../scenarios/read.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { cacheFolder } from "../scenario/cache-folder.ts";
 import { withScenarioRunner } from "../scenario/run.ts";

@@ -2,7 +2,8 @@ import { NEVER_EXPORTED } from "../../collectors/prometheus/kube-state/remarks.t
 import { named } from "../../collectors/prometheus/import/discover.ts";
 import type { LabeledKind, Survey } from "../../collectors/prometheus/import/survey.ts";
 import { inParts } from "../../collectors/prometheus/read/in-parts.ts";
-import type { SampleSource, Span } from "../../collectors/prometheus/read/source.ts";
+import type { SampleSource } from "../../collectors/prometheus/read/source.ts";
+import type { Span } from "../../collectors/prometheus/read/samples.ts";
 import type { Matcher } from "../../collectors/prometheus/read/wire.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 import { renderTable } from "../table.ts";

@@ -2,7 +2,7 @@ import { counted } from "../../domain/counted.ts";
 import type { Writable } from "node:stream";
 import type { ImportEvents, Imported } from "../../collectors/prometheus/import/import.ts";
 import type { SampleCounts } from "../../collectors/prometheus/import/samples.ts";
-import type { Span } from "../../collectors/prometheus/read/source.ts";
+import type { Span } from "../../collectors/prometheus/read/samples.ts";
 import { durationText } from "./duration.ts";
 
 /** The output of an import while it runs, and at its end. */

@@ -20,9 +20,9 @@ import { emptyTables } from "../../runtime/store/empty-tables.ts";
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
 import { startMigratedStore } from "../../runtime/store/embedded/migrated-store.ts";
 import type { Bill } from "../../scenarios/bill.ts";
-import type { PlayedMessage } from "../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../scenarios/play/message.ts";
 import { play } from "../../scenarios/play/play.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 
 const logger = pino({ level: "silent" });

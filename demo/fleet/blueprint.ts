@@ -1,7 +1,8 @@
 import type { MakeName } from "./makes.ts";
 import { A100_LAYOUTS, GPU_MODELS, H100_LAYOUTS, type GpuModel, type MigLayout } from "./models.ts";
 import type { Trouble } from "./node.ts";
-import { RESIDENTS, type Resident } from "./residents.ts";
+import { RESIDENTS } from "./residents.ts";
+import type { Resident } from "./residency.ts";
 import type { WorkloadType } from "./teams.ts";
 
 /** A planned node without a name. */

@@ -1,6 +1,6 @@
 import type { ExporterMake, MakeName } from "./makes.ts";
 import type { GpuModel, MigInstance } from "./models.ts";
-import type { Residency } from "./residents.ts";
+import type { Residency } from "./residency.ts";
 import type { WorkloadType } from "./teams.ts";
 
 /** The troubles of a node. */

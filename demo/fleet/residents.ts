@@ -1,42 +1,13 @@
+import type { Resident, Residency } from "./residency.ts";
 import { RESTARTABLE_LABEL } from "../../domain/advice/rules/spot.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 import { steadyLoad } from "./habits.ts";
 import { hash, hashText, suffixOf, uuidOf } from "./hash.ts";
-import { NO_LOAD, type Load } from "./load.ts";
+import { NO_LOAD } from "./load.ts";
 import type { FleetNode, Slot } from "./node.ts";
 import { deploymentUid, type FleetPod, type PodRun } from "./pod.ts";
 import { tenancyWithin, type Tenancy } from "./span.ts";
 import { TEAMS, type Team, type WorkloadType } from "./teams.ts";
-
-/** A workload that holds the same GPUs for years. Each one but chat-235b wastes GPU-time in another way, so that the demo has advice of each kind. */
-export interface Resident {
-  readonly name: string;
-  readonly team: string;
-  readonly type: WorkloadType;
-  readonly gpusOfPod: number;
-  /** The GPUs of a pod that the pod uses. The others have an empty context. */
-  readonly usedGpus: number;
-  /** The load of a pod with a key. */
-  readonly load: (key: number) => Load;
-  /** The used part of the memory, and the parts of the load on the tensor pipes and on memory. */
-  readonly memoryRatio: number;
-  readonly tensorRatio: number;
-  readonly dramRatio: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  /**
-   * Absent for one run without an end. A gang runs again and again, and each of its pods waits for the next one. A gang of a service has one
-   * pod on each node of a group of nodes; all other gangs are on one node.
-   */
-  readonly gang?: { readonly size: number; readonly everyMillis: number; readonly waitMillis: number };
-}
-
-/** The place of a resident on one GPU. */
-export interface Residency {
-  readonly plan: Resident;
-  /** The number of the pod among the resident's pods on the node. */
-  readonly pod: number;
-  readonly isUsed: boolean;
-}
 
 /** A Monday morning long ago, and a time that does not end in the demo. Milliseconds since the epoch. */
 const FOREVER = [Date.UTC(2025, 8, 1, 6), Date.UTC(2065, 8, 1, 6)] as const;

@@ -1,4 +1,5 @@
-import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { StoreParameters } from "../../runtime/store/store-parameters.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 
 /** The lines of a question at the time of the request: those of fixed runs. Later runs do not change them. */

@@ -15,7 +15,7 @@ import { HoursChart } from "../parts/charts/hours.tsx";
 import { Figure } from "../parts/figures.tsx";
 import { Money, moneyColumn } from "../parts/money.tsx";
 import { Empty, Table } from "../parts/table.tsx";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of one card: its evidence, its change with the exact lines, and both bills. */
 export function addCard(add: AddPage, { now }: PageContext): void {

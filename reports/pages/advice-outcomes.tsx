@@ -7,7 +7,7 @@ import { readCameTrue, type CameTrue } from "../advice/came-true.ts";
 import { Money } from "../parts/money.tsx";
 import { CardLink } from "../parts/cards.tsx";
 import { Empty, Table } from "../parts/table.tsx";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of what cards promised and what came. */
 export function addOutcomes(add: AddPage, { ledger, now }: PageContext): void {

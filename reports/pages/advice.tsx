@@ -23,7 +23,7 @@ import { Money } from "../parts/money.tsx";
 import { PagingLinks, pagingOf, rowsBefore, ROWS_OF_PAGE, type Paging } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 const KINDS = Object.keys(CARD_KINDS) as [CardKind, ...CardKind[]];
 

@@ -15,7 +15,7 @@ import { hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
 import { Empty, Table, type Column } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page that explains a figure down to its samples. Every step is a table with links to the next step. */
 export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): void {

@@ -16,7 +16,7 @@ import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table, type Column } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS, hourOf } from "../../domain/time.ts";
 
 const DAY_HOURS = 24;

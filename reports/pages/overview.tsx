@@ -25,7 +25,7 @@ import { seesAll } from "../access/viewer.ts";
 import { readBeginning, type Beginning } from "../read/beginning.ts";
 import { readLargestCards, type LargestCards } from "../advice/read-cards.ts";
 import { readParts } from "../api/read-part.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** The data of the overview: a span by team and by day. */
 interface Overview {

@@ -6,7 +6,7 @@ import { address } from "../parts/address.ts";
 import { Money } from "../parts/money.tsx";
 import { Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of the billing periods: the running one, the open ones, and the closed ones with their closers. */
 export function addPeriods(add: AddPage, { ledger, now }: PageContext): void {

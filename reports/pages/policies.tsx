@@ -11,7 +11,7 @@ import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page with the cost of each team under every kept policy, side by side. */
 export function addPolicies(add: AddPage, context: PageContext): void {

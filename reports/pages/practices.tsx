@@ -15,7 +15,7 @@ import { Money } from "../parts/money.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of findings: where the clusters do not follow a practice, by urgency, and the objects of the findings of one check. */
 export function addPractices(add: AddPage, context: PageContext): void {

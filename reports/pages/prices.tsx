@@ -12,7 +12,7 @@ import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of the price book and of owners, with the gaps of both. */
 export function addPrices(add: AddPage, context: PageContext): void {

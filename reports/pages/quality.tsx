@@ -12,7 +12,7 @@ import { Figure } from "../parts/figures.tsx";
 import { hoursColumn, moneyColumn, Ratio } from "../parts/money.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 const MOST_NODES = 50;

@@ -4,7 +4,7 @@ import { readQueue } from "../read/queue.ts";
 import { address } from "../parts/address.ts";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of pods that wait for GPUs with their reasons, of GPUs that are held without use, and of the rest of quotas and queues. */
 export function addQueue(add: AddPage, { ledger, now }: PageContext): void {

@@ -1,9 +1,9 @@
+import type { AddPage } from "./context.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
-import type { VNode } from "preact";
 import { StoreError } from "../../runtime/store/store-error.ts";
 import type { ApiContext } from "../api/context.ts";
-import { createWords, type Words } from "../api/words.ts";
+import { createWords } from "../api/words.ts";
 import type { Body } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
 import type { Problem } from "../question/problem.ts";
@@ -28,28 +28,6 @@ import { withNotice } from "../parts/notice.ts";
 import { loadCharts } from "../parts/charts/chart.tsx";
 import { pageHtml, type Shell } from "../parts/page.tsx";
 import { problemContent } from "../parts/problem.tsx";
-
-/** The dependencies of pages. */
-export interface PageContext extends ApiContext {
-  readonly words: Words;
-}
-
-/** A page's title and content. */
-export interface Content {
-  readonly title: string;
-  readonly content: VNode;
-}
-
-/** Adds a page under its path, made from the ledger in a ledger version. */
-export type AddPage = (
-  path: string,
-  options: {
-    readonly schema: object;
-    /** True if the content changes within seconds. */
-    readonly isLive?: boolean;
-  },
-  make: (request: FastifyRequest, asking: Asking) => Promise<Content>,
-) => void;
 
 const PAGES = [
   addOverview,

@@ -11,7 +11,7 @@ import { address } from "../parts/address.ts";
 import { hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Returns the address of the page that explains a cost of inference. */
 export function explainServingAddress(

@@ -19,7 +19,7 @@ import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { explainServingAddress } from "./serving-explain.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table, type Column } from "../parts/table.tsx";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** A table of the page: the dimensions of its rows. Tables of a dimension that the address fixes are left out. */
 interface Breakdown {

@@ -9,7 +9,7 @@ import { hoursColumn, Money, moneyColumn, Ratio } from "../parts/money.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the pages of a month's statements and of each statement: exact figures, posted amounts, and the hash of the closed statement. */
 export function addStatement(add: AddPage, { words, ledger, sums }: PageContext): void {

@@ -18,7 +18,7 @@ import { Empty, Table } from "../parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
 import type { Asking } from "../server/asking.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** The subject of a page: a team, a workload, a node or a GPU. */
 interface Subject {

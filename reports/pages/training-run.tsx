@@ -17,7 +17,7 @@ import { Link } from "../parts/link.tsx";
 import { explained, Hours, hoursColumn, Money, moneyColumn, Ratio } from "../parts/money.tsx";
 import { Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Returns the address of the page of a run. */
 export function runAddress(id: string, policy: string): string {

@@ -18,7 +18,7 @@ import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import { addTrainingRun, runAddress } from "./training-run.tsx";
-import type { AddPage, PageContext } from "./routes.ts";
+import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the pages of training runs, of one run, and of incidents. */
 export function addTraining(add: AddPage, context: PageContext): void {

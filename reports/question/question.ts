@@ -6,7 +6,7 @@ import {
   type ChargeDimension,
 } from "../../domain/charge/dimension.ts";
 import { dateText } from "../../domain/period.ts";
-import type { StoreParameters } from "../../runtime/store/client.ts";
+import type { StoreParameters } from "../../runtime/store/store-parameters.ts";
 import { CHARGE_COLUMNS } from "../../runtime/store/schema/charges.ts";
 import { monthsIn, type Span } from "./span.ts";
 

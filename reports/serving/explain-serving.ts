@@ -1,6 +1,7 @@
 import { amountOf, formatAmount, lastUnits, type Quantity } from "../../domain/exact/units.ts";
 import { PHASES, type Phase } from "../../domain/serving/split-rule.ts";
-import type { StoreClient, StoreParameters } from "../../runtime/store/client.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { StoreParameters } from "../../runtime/store/store-parameters.ts";
 import { SERVING_COUNTERS } from "../../runtime/store/schema/serving.ts";
 import { servingSql, type ServingQuestion } from "./question.ts";
 import { readServing, type ServingReport } from "./read-serving.ts";

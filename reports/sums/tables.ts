@@ -1,5 +1,5 @@
 import { labelOfDimension } from "../../domain/charge/dimension.ts";
-import type { StoreParameters } from "../../runtime/store/client.ts";
+import type { StoreParameters } from "../../runtime/store/store-parameters.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 
 /** The source of added charges: lines, or sums of lines. Columns have the same names in each. */

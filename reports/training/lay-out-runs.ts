@@ -1,3 +1,4 @@
+import type { LaidOutRun } from "./laid-out-run.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { Run } from "../../domain/training/identity.ts";
 import { layOut, type RunLayout } from "../../domain/training/layout.ts";
@@ -6,14 +7,8 @@ import type { NodeSignal } from "../../domain/training/signals.ts";
 import { FAULT_AFTER_MILLIS, FAULT_BEFORE_MILLIS } from "../../domain/training/timeline.ts";
 import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { readProgress, type RunProgress } from "./read-progress.ts";
+import { readProgress } from "./read-progress.ts";
 import { readFaults } from "./read-signals.ts";
-
-/** A run with its lanes and its reported progress, in order of time. */
-export interface LaidOutRun extends RunProgress {
-  readonly run: Run;
-  readonly layout: RunLayout;
-}
 
 /**
  * Reads the progress of runs and the faults around their stops, and lays the runs out, in their order. `policy` is any policy with kept

@@ -5,7 +5,7 @@ import { amountsOf, AMOUNT_NAMES, type LaneCharge, type RunAmounts } from "../..
 import { isCalm } from "../../domain/training/layout.ts";
 import type { Timeline } from "../../domain/training/timeline.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { LaidOutRun } from "./lay-out-runs.ts";
+import type { LaidOutRun } from "./laid-out-run.ts";
 import { momentSql, sqlOfLines, type Filter } from "../question/question.ts";
 
 /** Charges of one lane, time and state, with their team and GPU model. */

@@ -6,7 +6,8 @@ import { PLATFORM } from "../../domain/owner/owner.ts";
 import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Filter } from "../question/question.ts";
-import { layOutRuns, type LaidOutRun } from "./lay-out-runs.ts";
+import { layOutRuns } from "./lay-out-runs.ts";
+import type { LaidOutRun } from "./laid-out-run.ts";
 import { readRunCharges, type RunCharge } from "./read-charges.ts";
 
 /** A question about training runs. */

@@ -1,3 +1,4 @@
+import type { StoreParameters } from "./store-parameters.ts";
 /** The store's client. It works the same with a real ClickHouse and with the embedded one. */
 import { Readable } from "node:stream";
 
@@ -24,9 +25,6 @@ export interface StoreClientOptions {
   /** Settings for every insert, for example `insert_quorum` for replicated charges. */
   readonly insertSettings?: Readonly<Record<string, string | number>>;
 }
-
-/** Values of `{name:Type}` placeholders. Decimals and large integers are strings. */
-export type StoreParameters = Readonly<Record<string, unknown>>;
 
 /** The rows of an insert: blocks in one piece or a block in each piece, or a stream. */
 export type InsertBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;

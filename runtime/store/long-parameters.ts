@@ -1,4 +1,4 @@
-import type { StoreParameters } from "./client.ts";
+import type { StoreParameters } from "./store-parameters.ts";
 
 /**
  * The most characters of a piece. A server accepts no form field of more than 131,072 bytes (`http_max_field_value_size`, which a client

@@ -1,6 +1,6 @@
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { FactOrigin } from "../../domain/fact.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { uuidOf } from "./identity.ts";
 import { beginOf, clusterOf, clustersOf, createdAt, tenureOf, type ScenarioPod } from "./tenure.ts";
 

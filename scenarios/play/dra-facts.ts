@@ -1,6 +1,6 @@
 import type { SliceDevice } from "../../domain/cluster-fact.ts";
 import type { DeviceClaim } from "../../domain/device.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { claimNameOf, devicesOf, type NamedDevice } from "./asks.ts";
 import type { ClusterMoment } from "./cluster-facts.ts";
 import { gpuUuid, instanceUuid, pciBusId, uuidOf } from "./identity.ts";

@@ -6,8 +6,8 @@ import { EMPTY_SERVING_SHAPE, type ServingOrigin } from "../../domain/serving/sc
 import type { ServingSeries } from "../../domain/serving/series.ts";
 import { groupedBy } from "../../domain/grouped.ts";
 import type { ScenarioEngine } from "../engines.ts";
-import type { Scenario } from "../schema.ts";
-import type { PlayedMessage } from "./facts.ts";
+import type { Scenario } from "../files.ts";
+import type { PlayedMessage } from "./message.ts";
 import { clusterOf, isWithin, podUid, startedAt, tenureOf, type Span } from "./tenure.ts";
 
 const COLLECTOR = "scenario";

@@ -1,3 +1,4 @@
+import type { PlayedMessage } from "./message.ts";
 import type { ClusterFact } from "../../domain/cluster-fact.ts";
 import type { FactOrigin } from "../../domain/fact.ts";
 import {
@@ -7,7 +8,7 @@ import {
   type FactMessage,
 } from "../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { gangMoments, namespaceMoments, quotaMoments, type ClusterMoment } from "./cluster-facts.ts";
 import { claimMoments, sliceMoments } from "./dra-facts.ts";
 import { nodeMoments } from "./node-facts.ts";
@@ -15,13 +16,6 @@ import { objectFacts } from "./object-facts.ts";
 import { podMoments, type PodMoment } from "./pod-facts.ts";
 import { reservationMoments, reservationsOf } from "./reservations.ts";
 import { beginOf, clusterOf } from "./tenure.ts";
-
-/** A message of a played scenario, with its topic and the time at which a collector would have sent it. */
-export interface PlayedMessage extends FactMessage {
-  readonly topic: string;
-  /** Milliseconds since the epoch. */
-  readonly atMillis: number;
-}
 
 /** A message that is made on demand, because a scenario has many of them. */
 interface Moment {

@@ -1,7 +1,7 @@
 import type { FactEnd, FactOrigin } from "../../domain/fact.ts";
 import { canonicalModel } from "../../domain/gpu-model/names.ts";
 import { DELIVERED_LABEL, type InventoryFact, type NodeCondition } from "../../domain/inventory.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { uuidOf } from "./identity.ts";
 import { changesOf, gpuIndexes, layoutAt, memoryMiBOf, troublesAt, vendorOf } from "./machine.ts";
 import { isBare, isWithin, lifeOf, type ScenarioNode } from "./tenure.ts";

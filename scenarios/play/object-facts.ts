@@ -8,7 +8,7 @@ import { WATCHED_KINDS } from "../../collectors/kubernetes/watcher/kinds.ts";
 import { createProjector } from "../../collectors/kubernetes/watcher/projector.ts";
 import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
 import type { ScenarioFiles } from "../files.ts";
-import type { PlayedMessage } from "./facts.ts";
+import type { PlayedMessage } from "./message.ts";
 
 /** The result of a watcher for the objects of files: its messages and remarks. */
 export interface ObjectFacts {

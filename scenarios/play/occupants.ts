@@ -2,7 +2,7 @@ import { multiply, rational, type Rational } from "../../domain/exact/rational.t
 import { heldInCommon, type CommonDevice } from "../../domain/share/common.ts";
 import { gpuMemoryOf } from "../../domain/share/gpu-memory.ts";
 import { vgpuShare } from "../../domain/share/vgpu.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { devicesOf, type NamedDevice } from "./asks.ts";
 import { gpuIndexes, layoutAt, troublesAt } from "./machine.ts";
 import type { ScenarioNode, ScenarioPod } from "./tenure.ts";

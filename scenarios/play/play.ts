@@ -1,5 +1,6 @@
-import type { Scenario } from "../schema.ts";
-import { factsOf, type PlayedMessage } from "./facts.ts";
+import type { Scenario } from "../files.ts";
+import { factsOf } from "./facts.ts";
+import type { PlayedMessage } from "./message.ts";
 import { scrapesOf } from "./scrapes.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { EndReason, OwnerReference, WorkloadFact } from "../../domain/workl
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
 import { workloadType } from "../../collectors/kubernetes/owners/type.ts";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { asksOf, evidenceOf } from "./asks.ts";
 import { uuidOf } from "./identity.ts";
 import { clusterOf, createdAt, podUid, startedAt, tenureOf, type ScenarioPod } from "./tenure.ts";

@@ -1,4 +1,4 @@
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { gpuIndexes } from "./machine.ts";
 import { devicesOfPod } from "./occupants.ts";
 import { lifeOf, tenureOf, type ScenarioNode } from "./tenure.ts";

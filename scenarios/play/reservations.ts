@@ -1,4 +1,4 @@
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { devicesOf, groupName } from "./asks.ts";
 import { gpuUuid, uuidOf } from "./identity.ts";
 import type { PodBody, PodMoment } from "./pod-facts.ts";

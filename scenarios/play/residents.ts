@@ -1,4 +1,4 @@
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { devicesOfPod, replicasOn } from "./occupants.ts";
 import { tenureOf, type ScenarioNode, type ScenarioPod } from "./tenure.ts";
 

@@ -1,5 +1,5 @@
 import type { Device, DeviceClaim } from "../../domain/device.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { claimLabelsOf } from "./dra-facts.ts";
 import { gpuUuid, pciBusId } from "./identity.ts";
 import { gpuIndexes, layoutAt } from "./machine.ts";

@@ -1,8 +1,8 @@
 import { encodeScrape, encodeStable, sampleKey, SCRAPE_SCHEMA_VERSION } from "../../domain/messages/scrape-message.ts";
 import { SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { EMPTY_SHAPE, type ScrapeFailure, type ScrapeOrigin } from "../../domain/scrape.ts";
-import type { Scenario } from "../schema.ts";
-import type { PlayedMessage } from "./facts.ts";
+import type { Scenario } from "../files.ts";
+import type { PlayedMessage } from "./message.ts";
 import { createEngines } from "./engine-scrapes.ts";
 import { changesOf, vendorOf } from "./machine.ts";
 import { createPageExporters } from "./page-scrapes.ts";

@@ -1,4 +1,4 @@
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { uuidOf } from "./identity.ts";
 
 /** A node of a scenario. */

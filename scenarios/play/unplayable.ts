@@ -1,5 +1,5 @@
 import type { FileProblem } from "../../runtime/config/file-problem.ts";
-import type { Scenario } from "../schema.ts";
+import type { Scenario } from "../files.ts";
 import { claimNameOf, devicesOf } from "./asks.ts";
 import { gangsOf } from "./cluster-facts.ts";
 import { gpuIndexes, layoutAt } from "./machine.ts";

@@ -26,7 +26,7 @@ import { readReport } from "../../reports/report/read-report.ts";
 import { readStatements } from "../../reports/read/statements.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { createTestDatabase } from "../support/database.ts";

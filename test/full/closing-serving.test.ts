@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { openBooks } from "../support/books.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";

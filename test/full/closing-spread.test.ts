@@ -4,7 +4,7 @@ import { lastUnits } from "../../domain/exact/units.ts";
 import { readCharges } from "../../processors/ledger/charging/read-charges.ts";
 import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";

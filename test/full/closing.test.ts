@@ -9,7 +9,7 @@ import { verifyClosings } from "../../processors/ledger/closing/verify.ts";
 import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import { explain } from "../../reports/explain/read-explanation.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { openBooks, type Books } from "../support/books.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { scenarioWith } from "../support/played.ts";

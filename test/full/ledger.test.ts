@@ -5,7 +5,7 @@ import { exportFocus } from "../../reports/focus/export.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import { differences } from "../../scenarios/expectation.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { badDay, type Delivery } from "../support/deliver.ts";
 import { SETTING } from "../support/focus-parts.ts";
 import type { PlacedMessage } from "../support/play.ts";

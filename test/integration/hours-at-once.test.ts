@@ -13,7 +13,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { clustersOf } from "../../scenarios/play/tenure.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { storeScenario } from "../support/play.ts";
 import { scenarioWith } from "../support/played.ts";

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { createPrometheusClient, type PrometheusClient } from "../../collectors/prometheus/read/client.ts";
 import { query, readByQuery } from "../../collectors/prometheus/read/query.ts";
 import { readChunks } from "../../collectors/prometheus/read/remote-read.ts";
-import { openSource, type ReadSamples } from "../../collectors/prometheus/read/source.ts";
+import { openSource } from "../../collectors/prometheus/read/source.ts";
+import type { ReadSamples } from "../../collectors/prometheus/read/samples.ts";
 import { SourceError } from "../../collectors/prometheus/read/source-error.ts";
 import type { Series } from "../../collectors/prometheus/target-series.ts";
 import { requirePart } from "../support/parts.ts";

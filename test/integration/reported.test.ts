@@ -7,7 +7,7 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { differences } from "../../scenarios/expectation.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { chargeHour } from "../../snapshot/charges.ts";
 import { factsOf } from "../../snapshot/facts.ts";
 import { recordsOf } from "../../snapshot/records.ts";

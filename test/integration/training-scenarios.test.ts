@@ -12,7 +12,7 @@ import { parseConfig } from "../../runtime/config/load.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readScenario } from "../../scenarios/read.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { MESSAGES_PER_INSERT } from "../support/play.ts";
 import { playScenario, type Played } from "../support/play-ledger.ts";

@@ -16,7 +16,7 @@ import { createSums } from "../../reports/sums/sums.ts";
 import type { ChooseTable } from "../../reports/sums/tables.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { storeScenario } from "./play.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 

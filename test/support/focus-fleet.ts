@@ -1,6 +1,6 @@
 import { lastUnits } from "../../domain/exact/units.ts";
 import type { InvoiceLine } from "../../domain/charge/invoice.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { openBooks, type Books } from "./books.ts";
 import { scenarioWith } from "./played.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

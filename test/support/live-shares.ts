@@ -4,7 +4,7 @@ import { decodeClusterFact, decodeInventory, decodeWorkload } from "../../domain
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import { INVENTORY_TOPIC, SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { gpuShares } from "../../domain/share/gpu-shares.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { gpuWorld } from "./gpu-world.ts";
 import { messagesOf } from "./play.ts";
 

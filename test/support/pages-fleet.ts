@@ -1,4 +1,4 @@
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { openBooks } from "./books.ts";
 import { createFilledDatabase } from "./database.ts";

@@ -20,7 +20,7 @@ import { billOf } from "../../scenarios/lines.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { clustersOf } from "../../scenarios/play/tenure.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import type { Delivery } from "./deliver.ts";
 import { createPut, MESSAGES_PER_INSERT, messagesOf, type PlacedMessage } from "./play.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";

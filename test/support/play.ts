@@ -10,9 +10,9 @@ import { createDecodeStep } from "../../processors/ingest/steps/decode.ts";
 import { createJoinStep } from "../../processors/ingest/steps/join.ts";
 import { slicesOf } from "../../runtime/in-turns.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import type { PlayedMessage } from "../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../scenarios/play/message.ts";
 import { play } from "../../scenarios/play/play.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 
 /** A message with its offset on the bus. */
 export interface PlacedMessage extends PlayedMessage {

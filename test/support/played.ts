@@ -9,10 +9,12 @@ import type { Scrape } from "../../domain/scrape.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { createHoldings } from "../../processors/ingest/holdings/holdings.ts";
 import { createJoinStep } from "../../processors/ingest/steps/join.ts";
-import { factsOf, type PlayedMessage } from "../../scenarios/play/facts.ts";
+import { factsOf } from "../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../scenarios/play/message.ts";
 import { play } from "../../scenarios/play/play.ts";
 import { scrapesOf } from "../../scenarios/play/scrapes.ts";
-import { scenarioSchema, type Scenario } from "../../scenarios/schema.ts";
+import { scenarioSchema } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 
 /** A fact of a played scenario as a consumer decodes it. */
 export type PlayedFact =

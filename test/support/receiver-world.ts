@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../domain/scrape.ts";
-import type { SampleDrop } from "../../collectors/prometheus/receive/batch.ts";
+import type { SampleDrop } from "../../collectors/prometheus/receive/model.ts";
 import type { MomentOutcome } from "../../collectors/prometheus/receive/moment-sender.ts";
 import {
   startReceiver,

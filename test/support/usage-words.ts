@@ -1,6 +1,6 @@
 import { canonicalModel } from "../../domain/gpu-model/names.ts";
 import type { UsageHour } from "../../domain/allocation/usage-hour.ts";
-import type { Scenario } from "../../scenarios/schema.ts";
+import type { Scenario } from "../../scenarios/files.ts";
 import { cutsOf } from "./reference/bill.ts";
 import { meterScenario } from "./reference/meter.ts";
 

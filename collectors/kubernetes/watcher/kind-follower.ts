@@ -6,7 +6,8 @@ import type { FactRegistries } from "./fact-registries.ts";
 import type { WatcherEvents } from "./events.ts";
 import { createKeyedQueue } from "./keyed-queue.ts";
 import type { WatchedKind } from "./kinds.ts";
-import type { Projector, SeenObject } from "./projector.ts";
+import type { Projector } from "./projector.ts";
+import type { SeenObject } from "./seen-object.ts";
 
 /** A follower of one kind. */
 export interface KindFollower {

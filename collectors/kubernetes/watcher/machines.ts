@@ -1,7 +1,7 @@
 import type { ClusterFactBodies, SliceDevice } from "../../../domain/cluster-fact.ts";
 import { given } from "../projection/wire.ts";
 import type { NodeObject } from "../projection/node-object.ts";
-import type { SeenObject } from "./projector.ts";
+import type { SeenObject } from "./seen-object.ts";
 
 /** The latest Node, with the fields that its projection reads. */
 export interface KnownNode {

@@ -1,3 +1,4 @@
+import type { SeenObject } from "./seen-object.ts";
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { FactEnd } from "../../../domain/fact.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
@@ -31,9 +32,6 @@ export interface ProjectionOptions {
   /** The names of the annotations of namespaces to keep; all by default. */
   readonly namespaceAnnotations?: readonly string[];
 }
-
-/** An API object with its kind, which the items of a list lack. */
-export type SeenObject = KubeObject & { readonly metadata: { readonly uid: string } };
 
 /** Projects objects to facts and writes them into the registries. */
 export interface Projector {

@@ -2,7 +2,7 @@ import { DIALECTS, dialectsOf } from "../../../domain/dialect/known.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import type { PrometheusClient } from "../read/client.ts";
 import { query, selectorOf } from "../read/query.ts";
-import type { Span } from "../read/source.ts";
+import type { Span } from "../read/samples.ts";
 import type { Matcher } from "../read/wire.ts";
 
 /** The names of the metrics that a server has in a span. */

@@ -3,7 +3,8 @@ import { createOpenRuns, type OpenRuns, type SeriesRuns } from "../kube-state/ru
 import type { PrometheusClient } from "../read/client.ts";
 import { inParts } from "../read/in-parts.ts";
 import { queryRange, selectorOf } from "../read/query.ts";
-import type { SampleSource, Span } from "../read/source.ts";
+import type { SampleSource } from "../read/source.ts";
+import type { Span } from "../read/samples.ts";
 import type { Matcher } from "../read/wire.ts";
 import type { Series } from "../target-series.ts";
 

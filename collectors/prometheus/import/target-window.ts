@@ -1,4 +1,4 @@
-import type { OnSamples, Span } from "../read/source.ts";
+import type { OnSamples, Span } from "../read/samples.ts";
 import type { Series } from "../target-series.ts";
 
 /**

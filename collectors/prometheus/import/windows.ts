@@ -1,4 +1,4 @@
-import type { OnSeries, Span } from "../read/source.ts";
+import type { OnSeries, Span } from "../read/samples.ts";
 import type { Series } from "../target-series.ts";
 import { createTargetWindow, type TargetWindow } from "./target-window.ts";
 

@@ -1,4 +1,4 @@
-import type { SeenObject } from "../../kubernetes/watcher/projector.ts";
+import type { SeenObject } from "../../kubernetes/watcher/seen-object.ts";
 import { livesOf, type LifeMetrics } from "./lives.ts";
 import type { Played } from "./play.ts";
 import type { NameReaders } from "./pod-object.ts";

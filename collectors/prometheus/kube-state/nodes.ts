@@ -1,7 +1,7 @@
 import { IMPORTED_UID } from "../../../domain/inventory.ts";
 import type { KubeCondition } from "../../kubernetes/projection/kube-object.ts";
 import type { NodeObject } from "../../kubernetes/projection/node-object.ts";
-import type { SeenObject } from "../../kubernetes/watcher/projector.ts";
+import type { SeenObject } from "../../kubernetes/watcher/seen-object.ts";
 import { livesOf } from "./lives.ts";
 import type { Played } from "./play.ts";
 import type { NameReaders } from "./pod-object.ts";

@@ -1,6 +1,7 @@
 import type { FactEnd } from "../../../domain/fact.ts";
 import type { Sight } from "../../kubernetes/watcher/fact-registry.ts";
-import type { Projector, SeenObject } from "../../kubernetes/watcher/projector.ts";
+import type { Projector } from "../../kubernetes/watcher/projector.ts";
+import type { SeenObject } from "../../kubernetes/watcher/seen-object.ts";
 import type { Life } from "./lives.ts";
 
 /** A life of an object, ready to be projected. */

@@ -1,7 +1,7 @@
 import { IMPORTED_MARK } from "../../../domain/workload.ts";
 import type { KubeCondition } from "../../kubernetes/projection/kube-object.ts";
 import type { PodObject } from "../../kubernetes/projection/pod-object.ts";
-import type { SeenObject } from "../../kubernetes/watcher/projector.ts";
+import type { SeenObject } from "../../kubernetes/watcher/seen-object.ts";
 import { containersAt, statusesAt } from "./containers.ts";
 import { type ImportedPod } from "./imported-pod.ts";
 import type { LabelReader } from "./label-name.ts";

@@ -1,5 +1,5 @@
 import type { FlavorUsageObject } from "../../kubernetes/projection/cluster-object.ts";
-import type { SeenObject } from "../../kubernetes/watcher/projector.ts";
+import type { SeenObject } from "../../kubernetes/watcher/seen-object.ts";
 import { livesOf } from "./lives.ts";
 import type { Played } from "./play.ts";
 import type { Presence } from "./presence.ts";

@@ -1,5 +1,5 @@
 import { SourceError } from "./source-error.ts";
-import type { Span } from "./source.ts";
+import type { Span } from "./samples.ts";
 
 /**
  * Reads a span as a whole, or in halves as long as the server refuses a part as too large. Parts begin at multiples of `shortestMillis` after

@@ -3,7 +3,7 @@ import type { Series } from "../target-series.ts";
 import type { PrometheusClient } from "./client.ts";
 import { inParts } from "./in-parts.ts";
 import { SourceError } from "./source-error.ts";
-import type { ReadSamples, Span } from "./source.ts";
+import type { ReadSamples, Span } from "./samples.ts";
 import type { Matcher } from "./wire.ts";
 
 /** A series of a query's result. Times are in seconds since the epoch. */

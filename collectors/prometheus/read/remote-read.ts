@@ -1,7 +1,7 @@
 import { compressSync } from "snappy";
 import type { Dispatcher } from "undici";
 import type { Series } from "../target-series.ts";
-import type { OnSamples, ReadSamples } from "./source.ts";
+import type { OnSamples, ReadSamples } from "./samples.ts";
 import { SourceError } from "./source-error.ts";
 import { decodeLabels, encodeReadRequest, readFrame, type FrameReceiver } from "./wire.ts";
 import { decodeXorChunk } from "./xor-chunk.ts";

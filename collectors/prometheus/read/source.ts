@@ -1,3 +1,4 @@
+import type { Span, OnSeries } from "./samples.ts";
 import { LRUCache } from "lru-cache";
 import type { Series } from "../target-series.ts";
 import type { PrometheusClient } from "./client.ts";
@@ -5,22 +6,6 @@ import { readByQuery } from "./query.ts";
 import { readChunks } from "./remote-read.ts";
 import { SourceError } from "./source-error.ts";
 import type { Matcher } from "./wire.ts";
-import type { Samples } from "./xor-chunk.ts";
-
-/** A half-open time, milliseconds since the epoch. */
-export interface Span {
-  readonly fromMillis: number;
-  readonly untilMillis: number;
-}
-
-/**
- * Receives a series of an answer and returns the receiver of its samples. The series of equal names and labels is the same object in each
- * answer, as long as the source remembers the series. A series can come more than once in one answer.
- */
-export type OnSeries = (series: Series) => OnSamples;
-
-/** Receives samples of a series. */
-export type OnSamples = (samples: Samples) => void;
 
 /** The stored samples of a server with Prometheus' API. */
 export interface SampleSource {
@@ -37,15 +22,6 @@ const MOST_SERIES = 100_000;
 
 /** The ways in which raw samples are read, the fast one first. */
 const WAYS = { "remote read": readChunks, queries: readByQuery } as const;
-
-/** Reads samples in one way. `known` returns the series for a key, and makes the series of a new key with `make`. */
-export type ReadSamples = (
-  client: PrometheusClient,
-  matchers: readonly Matcher[],
-  span: Span,
-  known: (key: string, make: () => Series) => Series,
-  onSeries: OnSeries,
-) => Promise<void>;
 
 /**
  * Opens the samples of a server: by remote read with chunks if the server has it, otherwise by queries. `at` is a time for the trial.

@@ -1,37 +1,6 @@
+import type { SampleDrop, Batch } from "./model.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import { RefusedWrite } from "./refused-write.ts";
-import type { SeriesPlace } from "./series-place.ts";
-
-/** The reason why samples were not used. */
-export type SampleDrop =
-  | "other-series"
-  | "series-limit"
-  | "labels"
-  | "time"
-  | "replica"
-  | "too-late"
-  | "too-often"
-  | "not-a-gpu-target";
-
-/**
- * The samples of one request that are kept, and counts of the others. It is reused for the next request. Its fields are plain and mutable:
- * numbers between calls would be objects on the heap, one for each sample.
- */
-export interface Batch {
-  /** The number of series of the request, also of those that are not kept. */
-  series: number;
-  /** The number of kept samples. */
-  size: number;
-  /** The number of all samples. */
-  samples: number;
-  readonly places: SeriesPlace[];
-  /** Milliseconds since the epoch. */
-  times: Float64Array;
-  /** NaN if the sample ends its series. */
-  values: Float64Array;
-  families: (readonly [name: string, meta: FamilyMeta])[];
-  dropped: Partial<Record<SampleDrop, number>>;
-}
 
 const FIRST_ROOM = 4096;
 

@@ -1,4 +1,4 @@
-import type { SeriesPlace } from "./series-place.ts";
+import type { SeriesPlace } from "./model.ts";
 
 /** A series that was seen before, by the bytes of its labels. */
 export interface KnownSeries {

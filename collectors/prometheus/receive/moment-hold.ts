@@ -1,4 +1,5 @@
-import { momentBytes, type Moment } from "./moment.ts";
+import { momentBytes } from "./moment.ts";
+import type { Moment } from "./model.ts";
 
 /** How long a sent moment is kept, so that late samples lead to the whole moment again. */
 const KEPT_MILLIS = 120_000;

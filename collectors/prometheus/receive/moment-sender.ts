@@ -3,8 +3,8 @@ import { BusError } from "../../../runtime/bus/bus.ts";
 import type { SampleSink } from "../../exporters/collector.ts";
 import type { HostMessage } from "../target-series.ts";
 import type { MomentHold } from "./moment-hold.ts";
-import type { Moment } from "./moment.ts";
-import type { PushedTarget } from "./pushed-target.ts";
+import type { Moment } from "./model.ts";
+import type { PushedTarget } from "./model.ts";
 import type { MomentMessages, TargetMessages } from "./target-messages.ts";
 
 /** The outcome of a moment. */

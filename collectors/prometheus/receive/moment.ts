@@ -1,32 +1,5 @@
-import type { Layout } from "./layout.ts";
-import type { PushedTarget } from "./pushed-target.ts";
-
-/** The samples of one target with the same time: one scrape. */
-export interface Moment {
-  readonly target: PushedTarget;
-  readonly atMillis: number;
-  readonly layout: Layout;
-  /** The values by slot of the layout; NaN for a series without a value. */
-  values: Float64Array;
-  /** 1 for each slot whose sample has arrived, also if it ends the series. */
-  seen: Uint8Array;
-  /** The number of samples, with `up`. */
-  count: number;
-  /** The value of `up`; NaN if the target has ended; undefined if the sample has not arrived. */
-  up: number | undefined;
-  /** The first segment of the write-ahead log with a sample of the moment. */
-  readonly segment: number;
-  /** When the last new sample arrived. */
-  arrivedMillis: number;
-  /** True if a sample has arrived that was not sent. */
-  isChanged: boolean;
-  isSending: boolean;
-  /** The interval of the first sending, so that a repeated message is equal; undefined before. */
-  intervalMillis: number | undefined;
-  sentAtMillis: number;
-  /** True if a former moment of the target had more series. Such a moment is kept longer, because more samples may come. */
-  lacksSeries: boolean;
-}
+import type { Moment } from "./model.ts";
+import type { PushedTarget } from "./model.ts";
 
 const NO_VALUES = new Float64Array(0);
 const NONE_SEEN = new Uint8Array(0);

@@ -1,17 +1,5 @@
-import type { NodeOfPod } from "../target-series.ts";
-import type { PlacedPod } from "./series-place.ts";
-
-/** The nodes of pods, from `kube_pod_info`. */
-export interface Pods {
-  readonly nodeOf: NodeOfPod;
-  /** True if any pod was ever known. */
-  readonly isKnown: boolean;
-  set(pod: Omit<PlacedPod, "pods">): void;
-  /** Removes a pod that has ended, unless another pod took its name or address. */
-  remove(pod: Omit<PlacedPod, "pods">): void;
-  /** Returns the nodes that were asked for and found. */
-  asked(): readonly (readonly [pod: string, node: string])[];
-}
+import type { Pods } from "./model.ts";
+import type { PlacedPod } from "./model.ts";
 
 /** Creates the pods of one sender, with those that an earlier process knew. */
 export function createPods(saved: readonly (readonly [pod: string, node: string])[]): Pods {

@@ -1,69 +1,13 @@
+import type { SavedTarget, PushedTarget } from "./model.ts";
 import { MINUTE_MILLIS } from "../../../domain/time.ts";
-import type { ScrapeOrigin } from "../../../domain/scrape.ts";
-import type { Batch, SampleDrop } from "./batch.ts";
-import { createIntervalEstimate, type IntervalEstimate } from "./interval.ts";
-import { createLayout, type Layout } from "./layout.ts";
+import type { SampleDrop } from "./model.ts";
+import { createIntervalEstimate } from "./interval.ts";
+import { createLayout } from "./layout.ts";
 import type { MomentHold } from "./moment-hold.ts";
-import { createMoment, growMoment, type Moment } from "./moment.ts";
-import type { Pods } from "./pods.ts";
-import { createReplicaElection, type ReplicaElection } from "./replica-election.ts";
-import type { SeriesPlace } from "./series-place.ts";
-
-/** The part of a target that outlives a process. */
-export interface SavedTarget {
-  /** The time of the newest moment that is no longer in memory, milliseconds since the epoch. */
-  readonly forgottenMillis: number;
-  readonly replica: string | undefined;
-  readonly intervalMillis: number;
-  /** The nodes of the last messages. */
-  readonly nodes: readonly string[];
-}
-
-/** A target of a Prometheus that sends its samples to us. */
-export interface PushedTarget {
-  /** Unique among the targets of all senders. */
-  readonly key: string;
-  readonly cluster: string;
-  /** The external labels of the Prometheus. */
-  readonly sender: string;
-  readonly job: string;
-  readonly instance: string;
-  readonly pods: Pods;
-  readonly layout: Layout;
-  readonly interval: IntervalEstimate;
-  readonly election: ReplicaElection;
-  /** The labels of `up` without those of the sender; undefined before the first sample of it. */
-  upLabels: ReadonlyMap<string, string> | undefined;
-  /** The origins of the last messages. */
-  origins: readonly ScrapeOrigin[];
-  /** The nodes that an earlier process found. */
-  readonly savedNodes: readonly string[];
-  /** The samples of the last complete moment, with `up`; 0 before. */
-  expected: number;
-  /** The newest moment, milliseconds since the epoch. */
-  readonly newestMillis: number;
-  readonly arrivedMillis: number;
-  /** When a series of the target was placed or a sample came, also of a target without GPUs. */
-  seenMillis: number;
-  /** The last message, for the state of the target. */
-  lastMessage: Uint8Array | undefined;
-  failure: string | undefined;
-  /**
-   * Takes the samples of a batch from an index, up to the first one of another target or time. Returns the index of that one. Samples that do
-   * not count are counted in the batch.
-   */
-  take(batch: Batch, from: number, arrival: Arrival): number;
-  /** Replaces the layout: the places of all series are found again. */
-  replaceLayout(): void;
-  forget(moment: Moment): void;
-  save(): SavedTarget;
-}
-
-/** When a sample arrived, and the segment of the write-ahead log with its request. */
-export interface Arrival {
-  readonly nowMillis: number;
-  readonly segment: number;
-}
+import { createMoment, growMoment } from "./moment.ts";
+import type { Moment } from "./model.ts";
+import { createReplicaElection } from "./replica-election.ts";
+import type { SeriesPlace } from "./model.ts";
 
 /** The most moments of a target in a minute of their time: twice as many as the shortest interval of scrapes has. */
 const MOST_IN_A_MINUTE = 120;

@@ -1,7 +1,9 @@
 import type { MomentHold } from "./moment-hold.ts";
-import { createPods, podOf, type Pods } from "./pods.ts";
-import { createPushedTarget, type PushedTarget, type SavedTarget } from "./pushed-target.ts";
-import type { PlaceSeries } from "./series-place.ts";
+import { createPods, podOf } from "./pods.ts";
+import type { Pods } from "./model.ts";
+import { createPushedTarget } from "./pushed-target.ts";
+import type { PushedTarget, SavedTarget } from "./model.ts";
+import type { PlaceSeries } from "./model.ts";
 
 /** The labels that a Prometheus adds to all of its series. */
 export interface SenderLabels {

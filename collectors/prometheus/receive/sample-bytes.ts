@@ -1,6 +1,7 @@
 import type protobuf from "protobufjs/minimal.js";
-import { dropFrom, growBatch, type Batch } from "./batch.ts";
-import type { SeriesPlace } from "./series-place.ts";
+import { dropFrom, growBatch } from "./batch.ts";
+import type { Batch } from "./model.ts";
+import type { SeriesPlace } from "./model.ts";
 
 const VALUE_TAG = 0x09;
 const TIME_TAG = 0x10;

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { DIALECTS } from "../../../domain/dialect/known.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
-import type { PushedTarget } from "./pushed-target.ts";
+import type { PushedTarget } from "./model.ts";
 
 /** A part that senders leave out. */
 export interface SenderGap {

@@ -8,8 +8,8 @@ import { FAILED_IN_PROMETHEUS } from "../origin.ts";
 import { createTargetSeries, type HostMessage, type NodeOfPod, type TargetSeries } from "../target-series.ts";
 import type { Families } from "./families.ts";
 import type { Layout } from "./layout.ts";
-import type { Moment } from "./moment.ts";
-import type { PushedTarget } from "./pushed-target.ts";
+import type { Moment } from "./model.ts";
+import type { PushedTarget } from "./model.ts";
 
 /** The messages of a moment. */
 export interface MomentMessages {

@@ -1,10 +1,11 @@
 import protobuf from "protobufjs/minimal.js";
-import { type Batch, type SampleDrop, addFamilyTo, countSeries, dropFrom } from "./batch.ts";
+import { addFamilyTo, countSeries, dropFrom } from "./batch.ts";
+import type { Batch, SampleDrop } from "./model.ts";
 import { hasBytes, type KnownSeries, type KnownSeriesTable } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { Roles, SeriesRole } from "./roles.ts";
 import { readSample, skipField, type SampleTarget } from "./sample-bytes.ts";
-import type { PlaceSeries } from "./series-place.ts";
+import type { PlaceSeries } from "./model.ts";
 
 /** Reads the body of a request into a batch. Throws an error of any kind if the body is damaged. */
 export type WriteDecoder = (body: Buffer, batch: Batch, nowMillis: number) => void;

@@ -1,5 +1,6 @@
 import protobuf from "protobufjs/minimal.js";
-import { type Batch, addFamilyTo, countSeries, dropFrom } from "./batch.ts";
+import { addFamilyTo, countSeries, dropFrom } from "./batch.ts";
+import type { Batch } from "./model.ts";
 import { hasBytes, type KnownSeries } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { SeriesRole } from "./roles.ts";

@@ -1,3 +1,4 @@
+import type { PodPages } from "./pod-pages.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { enginesOf } from "../../serving/engine.ts";
 import { gatewayPodOf } from "../../serving/gateway.ts";
@@ -12,14 +13,6 @@ import { timestamp } from "./times.ts";
 export interface EngineAddress {
   readonly host: string;
   readonly ports: readonly number[];
-}
-
-/** The fields of a pod with pages of metrics. */
-export interface PodPages {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly ports: readonly { readonly name: string; readonly containerPort: number; readonly protocol: "TCP" }[];
-  readonly podIP: string;
 }
 
 /** Returns the fields of a pod with engines; undefined for any other pod. */

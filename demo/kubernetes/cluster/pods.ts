@@ -1,6 +1,6 @@
 import { hash, hashText } from "../../fleet/hash.ts";
 import type { KubernetesObject } from "../server/object.ts";
-import type { PodPages } from "./engine-pods.ts";
+import type { PodPages } from "./pod-pages.ts";
 import { amountsOf, quantities } from "./gpu-resources.ts";
 import type { PodLife } from "./lives.ts";
 import { addressOf } from "./nodes.ts";

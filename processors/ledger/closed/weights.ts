@@ -10,7 +10,8 @@ import {
   type Weighed,
   type Weights,
 } from "../../../domain/policy/spread.ts";
-import type { StoreClient, StoreParameters } from "../../../runtime/store/client.ts";
+import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { StoreParameters } from "../../../runtime/store/store-parameters.ts";
 import { scopeKey, WINDOW_MILLIS } from "../charge/spread-charges.ts";
 
 /** A condition on `charges` that selects the frozen lines for weights, with its parameters. */

@@ -1,14 +1,13 @@
+import type { ChangeRules } from "./change-rules.ts";
 import { NO_ENERGY, type UsageClaim, type UsageSegment } from "../../../domain/allocation/segment.ts";
 import type { UsageHour, UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import { modelMemoryMiB, usableMemoryMiB } from "../../../domain/gpu-model/names.ts";
 import { gpuMemoryOf } from "../../../domain/share/gpu-memory.ts";
 import { migProductOf } from "../../../domain/share/mig-product.ts";
-import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import type { NodePrices } from "../charge/node-prices.ts";
 import type { HolderChange, OtherGpus, PaidChange, SmallerPart } from "../../../runtime/config/what-if.ts";
 import type { LeftBecause } from "./left.ts";
 import { isNode } from "./node-match.ts";
-import type { PackedNodes } from "./pack.ts";
 import { isMeant, wantedBy } from "./wanted.ts";
 
 /** A change of the past, prepared for the usage of many nodes and hours. */
@@ -22,19 +21,6 @@ export interface AppliedChanges {
   readonly left: ReadonlyMap<LeftBecause, number>;
   /** The milliseconds of GPUs that the changes affected. */
   readonly changedMillis: number;
-}
-
-/** The rules that {@link prepareChanges} uses. */
-export interface ChangeRules {
-  readonly owners: OwnerRules;
-  /** The prices of the other bill. */
-  readonly prices: NodePrices;
-  /** True if GPUs that nobody holds any more leave the fleet, so that they cost nothing. */
-  readonly freedLeave: boolean;
-  /** Returns true for a node that leaves the fleet for the hours in which nobody holds any of its GPUs. */
-  readonly isRemoved: (cluster: string, node: string) => boolean;
-  /** The effect of packing pods onto fewer nodes; absent if no change packs any. */
-  readonly packed?: PackedNodes;
 }
 
 const PPM = 1_000_000n;

@@ -1,20 +1,12 @@
+import type { PackedNodes } from "./change-rules.ts";
 import { createNodeTimes, hourNumber } from "../../../domain/advice/packing/node-time.ts";
 import { packNodes, type Packing } from "../../../domain/advice/packing/pack.ts";
-import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { NodeChange } from "../../../runtime/config/what-if.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import type { ChangeRules } from "./apply.ts";
+import type { ChangeRules } from "./change-rules.ts";
 import { clustersWithUsage } from "../metering/clusters.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { isNode, nodeKey } from "./node-match.ts";
-
-/** The effect of changes that pack pods onto fewer nodes. */
-export interface PackedNodes {
-  /** Returns true for the time of a GPU that leaves the fleet. */
-  readonly leaves: (row: UsageHour) => boolean;
-  /** Returns true for the time of a node that a change names and that cannot leave, if fewer nodes leave than the change asks for. */
-  readonly stays: (row: UsageHour) => boolean;
-}
 
 const NOBODY: PackedNodes = { leaves: () => false, stays: () => false };
 

@@ -2,7 +2,7 @@ import { computeWindow } from "../../../processors/ledger/rollup/rollups.ts";
 import { newRunId } from "../../../processors/ledger/runs/runs.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { clustersOf } from "../../../scenarios/play/tenure.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import { playScenario, type Played } from "../play-ledger.ts";
 

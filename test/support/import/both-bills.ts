@@ -5,12 +5,13 @@ import { importSpan, type Imported } from "../../../collectors/prometheus/import
 import { openProgress } from "../../../collectors/prometheus/import/progress.ts";
 import { surveyServer } from "../../../collectors/prometheus/import/survey.ts";
 import { createPrometheusClient } from "../../../collectors/prometheus/read/client.ts";
-import { openSource, type SampleSource, type Span } from "../../../collectors/prometheus/read/source.ts";
+import { openSource, type SampleSource } from "../../../collectors/prometheus/read/source.ts";
+import type { Span } from "../../../collectors/prometheus/read/samples.ts";
 import type { Matcher } from "../../../collectors/prometheus/read/wire.ts";
 import { parseConfig } from "../../../runtime/config/load.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { Bill } from "../../../scenarios/bill.ts";
-import type { PlayedMessage } from "../../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../../scenarios/play/message.ts";
 import { withDemoLedger } from "../../../services/demo-config.ts";
 import { knownLabelsOf, projectionOf } from "../../../services/projection.ts";
 import { createTestDatabase } from "../database.ts";

@@ -8,7 +8,7 @@ import { slicesOf } from "../../../runtime/in-turns.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { groupLines, type Bill } from "../../../scenarios/bill.ts";
 import { billOf } from "../../../scenarios/lines.ts";
-import type { PlayedMessage } from "../../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../../scenarios/play/message.ts";
 import { withDemoLedger } from "../../../services/demo-config.ts";
 import { rulesOfConfig } from "../../../services/ledger-rules.ts";
 import { createPut, MESSAGES_PER_INSERT } from "../play.ts";

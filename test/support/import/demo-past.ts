@@ -9,7 +9,7 @@ import { objectsAt } from "../../../demo/kubernetes/cluster/objects.ts";
 import type { KubernetesObject } from "../../../demo/kubernetes/server/object.ts";
 import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
 import type { DatedObject } from "../../../scenarios/files.ts";
-import type { PlayedMessage } from "../../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../../scenarios/play/message.ts";
 import { objectFacts } from "../../../scenarios/play/object-facts.ts";
 import { kubeStatePage, type StatePageOptions } from "../kube-state-metrics.ts";
 import type { ScrapedPrometheus, ScrapedTarget } from "./scraped-prometheus.ts";

@@ -18,7 +18,7 @@ import { holderWeightOf, spreadLines, type PaidLine } from "../../../domain/poli
 import { workloadType } from "../../../collectors/kubernetes/owners/type.ts";
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import type { Bill, BillLine } from "../../../scenarios/bill.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import {
   gpuAt,
   meterScenario,

@@ -3,7 +3,7 @@ import { add, divide, multiply, parseDecimal, rational, type Rational } from "..
 import { roundToLastUnit, type Carbon, type Money } from "../../../domain/exact/units.ts";
 import type { PriceBook } from "../../../domain/price/book.ts";
 import type { Stretch } from "../../../domain/price/stretch.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 
 const MILLIJOULES_IN_KWH = rational(3_600_000_000);
 

@@ -14,7 +14,7 @@ import type { Held, PartOfDevice } from "../../../domain/share/claim.ts";
 import { heldInCommon, type CommonDevice } from "../../../domain/share/common.ts";
 import type { GpuAt } from "../../../domain/share/layout.ts";
 import { vgpuShare } from "../../../domain/share/vgpu.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { energyOf } from "./energy.ts";
 import { HOUR_MILLIS as HOUR } from "../../../domain/time.ts";
 

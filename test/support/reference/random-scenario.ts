@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { scenarioSchema, type Scenario } from "../../../scenarios/schema.ts";
+import { scenarioSchema } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { MINUTE_MILLIS as MINUTE } from "../../../domain/time.ts";
 
 const START = Date.UTC(2026, 2, 2);

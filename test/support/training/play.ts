@@ -9,7 +9,7 @@ import {
 } from "../../../domain/messages/fact-message.ts";
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
-import type { PlayedMessage } from "../../../scenarios/play/facts.ts";
+import type { PlayedMessage } from "../../../scenarios/play/message.ts";
 import { uuidOf } from "../../../scenarios/play/identity.ts";
 import type { PlacedMessage } from "../play.ts";
 

@@ -4,7 +4,7 @@ import type { InventoryFact } from "../../../domain/inventory.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 import { factsOf } from "../../../scenarios/play/facts.ts";
 import { DELIVERED_LABEL } from "../../../domain/inventory.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { decodedFacts, millisOf, minute, scenarioWith } from "../../support/played.ts";
 
 const NODE = { name: "gpu-a", model: "NVIDIA-A100-SXM4-40GB", gpus: 2 };

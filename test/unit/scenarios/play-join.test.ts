@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { unplayable } from "../../../scenarios/play/unplayable.ts";
 import { readScenario } from "../../../scenarios/read.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { joinedSamples, minute, scenarioWith, type PlayedSample } from "../../support/played.ts";
 
 const FOLDER = "test/scenarios";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { play } from "../../../scenarios/play/play.ts";
 import { scrapesOf } from "../../../scenarios/play/scrapes.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { decodedFacts, decodedScrapes, joinedSamples, millisOf, minute, scenarioWith } from "../../support/played.ts";
 import { randomScenario } from "../../support/reference/random-scenario.ts";
 

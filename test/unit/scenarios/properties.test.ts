@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { multiply, rational } from "../../../domain/exact/rational.ts";
 import { formatAmount, roundToLastUnit, sum, type Money } from "../../../domain/exact/units.ts";
 import type { Bill } from "../../../scenarios/bill.ts";
-import type { Scenario } from "../../../scenarios/schema.ts";
+import type { Scenario } from "../../../scenarios/files.ts";
 import { billScenario } from "../../support/reference/bill.ts";
 import { randomScenario } from "../../support/reference/random-scenario.ts";
 import { rounds } from "../../support/rounds.ts";

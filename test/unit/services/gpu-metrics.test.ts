@@ -3,7 +3,8 @@ import { request, type IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import pino from "pino";
 import { afterEach, describe, expect, it } from "vitest";
-import { addGpuMetrics, addRemoteGpuMetrics, type WriteGpuPage } from "../../../services/gpu-metrics.ts";
+import { addGpuMetrics, addRemoteGpuMetrics } from "../../../services/gpu-metrics.ts";
+import type { WriteGpuPage } from "../../../services/role.ts";
 import { createPortAccess } from "../../../services/port-access.ts";
 import { startStatusServer, type StatusServer } from "../../../runtime/http/status-server.ts";
 

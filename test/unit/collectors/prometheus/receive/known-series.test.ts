@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createKnownSeriesTable, hasBytes } from "../../../../../collectors/prometheus/receive/known-series.ts";
-import type { SeriesPlace } from "../../../../../collectors/prometheus/receive/series-place.ts";
+import type { SeriesPlace } from "../../../../../collectors/prometheus/receive/model.ts";
 
 const SERIES = 10_000;
 const PLACE = {} as SeriesPlace;
