@@ -5,7 +5,8 @@ import { createDirtyWindows, SAMPLE_WINDOWS, type DirtyWindows } from "../../pro
 import { startLeadership, type Leadership, type Term } from "../../processors/ledger/term/leader.ts";
 import { pause } from "../../runtime/clock.ts";
 import type { TermTiming } from "../../processors/ledger/term/term-timing.ts";
-import { workTerm, type TermLedger } from "../../processors/ledger/term/term-work.ts";
+import { workTerm } from "../../processors/ledger/term/term-work.ts";
+import type { TermLedger } from "../../processors/ledger/term/term-state.ts";
 import { ledgerRules } from "../../processors/ledger/charging/rules.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import { readScenario } from "../../scenarios/read.ts";
