@@ -21,9 +21,9 @@ const built = (path: string): string => JSON.stringify(pathToFileURL(resolve("di
 const LEDGER = `
   const { createStoreClient } = await import(${built("runtime/store/client.js")});
   const { computeLedger } = await import(${built("processors/ledger/hours/compute-hour.js")});
-  const { ledgerRules } = await import(${built("processors/ledger/hours/rules.js")});
-  const { NOTHING_CLOSED: closed } = await import(${built("processors/ledger/closing/closed.js")});
-  const { createFrozenWeights } = await import(${built("processors/ledger/closing/frozen.js")});
+  const { ledgerRules } = await import(${built("processors/ledger/charging/rules.js")});
+  const { NOTHING_CLOSED: closed } = await import(${built("processors/ledger/closed/closed.js")});
+  const { createFrozenWeights } = await import(${built("processors/ledger/closed/frozen.js")});
   const { readScenario } = await import(${built("scenarios/read.js")});
   const { rulesOf } = await import(${built("scenarios/rules.js")});
   const { readFileSync } = await import("node:fs");
