@@ -3,7 +3,9 @@ import { dateText } from "../../domain/period.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { ofLastRun } from "../../runtime/store/schema/runs.ts";
+import { ofLastRun, STANDING_BREACHES } from "../../runtime/store/schema/runs.ts";
+import { FLEET } from "../../domain/charge/fleet.ts";
+import { hasFleetCosts } from "../../domain/price/fleet-costs.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
@@ -12,8 +14,6 @@ import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 /** The time in which the ledger must have published nothing of a span. An hour waits at most five minutes for late data. */
 const QUIET_MILLIS = 600_000;
-/** The name under which the ledger charges costs that are of no cluster (`processors/ledger/charging/fleet-hours.ts`). */
-const FLEET = "";
 
 /**
  * SQL for the known life of each cluster near a span, like the meter's (`processors/ledger/hours/hours-to-meter.ts`): from machines, from
@@ -63,7 +63,7 @@ const CLOSED =
  * conditions hold. Each of its hours, of every cluster with known objects, was charged after the end of the hour and after the meter last
  * published it. The ledger has charged later hours for ten minutes. In that time it has published no hour of the span: a ledger that
  * catches up takes the newest hours first and does not know the hours before. The check needs only the store. Hours that are stale after a
- * change of prices or owners are not considered. Fails with a `StoreError`.
+ * change of prices or owners are not considered. A span with a breach that stands is not settled, either. Fails with a `StoreError`.
  */
 export async function obstacleTo(
   store: StoreClient,
@@ -109,16 +109,31 @@ async function unsettledBecause(
     store.query<{ readonly cluster: string; readonly start: number }>(SETTLED, { from, until }),
   ]);
   const settled = new Set(hours.map(({ cluster, start }) => `${start} ${cluster}`));
-  const hasFleetCosts = book.commitments.length + book.fixed.length > 0;
-  const expected = hasFleetCosts ? [...lives.filter(({ cluster }) => cluster !== FLEET), ...fleetOf(lives)] : lives;
+  const expected = hasFleetCosts(book)
+    ? [...lives.filter(({ cluster }) => cluster !== FLEET), ...fleetOf(lives)]
+    : lives;
   const missing = expected
     .flatMap(({ cluster, begun, over }) => hoursIn(Math.max(from, begun), Math.min(until, over), cluster))
     .filter(({ cluster, start }) => !settled.has(`${start} ${cluster}`))
     .toSorted((a, b) => a.start - b.start || (a.cluster < b.cluster ? -1 : 1));
   const [first] = missing;
-  if (first === undefined) return undefined;
+  if (first === undefined) return brokenBecause(store, name, { from, until });
   const cluster = first.cluster === FLEET ? "costs without a cluster" : first.cluster;
   return `not every hour of ${name} is charged yet: the first such hour is ${new Date(first.start).toISOString()} of ${cluster}`;
+}
+
+/** Returns a sentence about the nodes that the bill of a span lacks because their hours are not exact or not computed. */
+async function brokenBecause(
+  store: StoreClient,
+  name: string,
+  { from, until }: { readonly from: number; readonly until: number },
+): Promise<string | undefined> {
+  const [found] = await store.query<{ readonly breaches: number; readonly node: string }>(
+    `SELECT toFloat64(count()) AS breaches, toString(any(node)) AS node ${STANDING_BREACHES}`,
+    { from: Math.floor(from / 1000), until: Math.ceil(until / 1000) },
+  );
+  if (found === undefined || found.breaches === 0) return undefined;
+  return `the charges of ${name} lack ${found.node || "some costs"}: \`gpu-ledger check\` has the hour and the reason`;
 }
 
 interface Life {

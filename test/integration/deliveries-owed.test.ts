@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lastUnits } from "../../domain/exact/units.ts";
+import { keepBreaches } from "../../processors/ledger/runs/breaches.ts";
 import { newRunId, publishRun } from "../../processors/ledger/runs/runs.ts";
 import { readAudit } from "../../processors/ledger/closing/audit.ts";
 import { listDeliveries } from "../../reports/delivery/list.ts";
@@ -126,11 +127,26 @@ describe("owed deliveries", () => {
     world.now += MINUTE;
     await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "waiting", reason });
-    await publishRun(store, "charge", { ...run, runId: newRunId(), publishedAt: june + 3 * MINUTE }, content);
+    const charged = { ...run, runId: newRunId(), publishedAt: june + 3 * MINUTE };
+    const breach = {
+      policy: "default",
+      node: "gpu-a",
+      slot: "0",
+      what: "effective",
+      expected: "3",
+      found: "2",
+    } as const;
+    await keepBreaches(store, charged, [breach]);
+    await publishRun(store, "charge", charged, content);
+    world.now += MINUTE;
+    await worker.turn();
+    expect(await reasonNow()).toBe("the charges of 2026-06 lack gpu-a: `gpu-ledger check` has the hour and the reason");
+    await publishRun(store, "charge", { ...run, runId: newRunId(), publishedAt: june + 4 * MINUTE }, content);
     world.now += MINUTE;
     await worker.turn();
     expect(await world.statusOf(config)).toMatchObject({ state: "delivered" });
     expect(await world.eventsOf("settled")).toEqual([
+      "0 waiting",
       "0 waiting",
       "0 waiting",
       "0 waiting",

@@ -21,16 +21,6 @@ export interface OwnedMachine {
   readonly seen: { readonly cluster: string; readonly gpus: number; readonly fact: InventoryFact } | undefined;
 }
 
-/** Returns the names of all machines that owned entries list. */
-export function listedMachines({ prices }: Pick<PriceBook, "prices">): readonly string[] {
-  return [...new Set(prices.flatMap((entry) => (entry.per === "owned" ? entry.owned.machines : [])))];
-}
-
-/** Returns whether an owned entry applies to all machines that it matches. Such machines are only known if they were seen. */
-export function hasOwnedByMatch({ prices }: Pick<PriceBook, "prices">): boolean {
-  return prices.some((entry) => entry.per === "owned" && entry.owned.machines.length === 0);
-}
-
 /**
  * Returns rows for the times of an hour in which an owned machine is in service and in no cluster. Its slots are unavailable because
  * `absent` (docs/prices.md). The machine is listed by an owned entry, or an owned entry prices it as it was last seen. Its number of GPUs

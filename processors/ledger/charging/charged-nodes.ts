@@ -7,7 +7,7 @@ import { failedNode, type Breach } from "../charge/breach.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 import { fleetNodes } from "./fleet-hours.ts";
-import { FLEET } from "../runs/fleet.ts";
+import { FLEET } from "../../../domain/charge/fleet.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** The charges of a node before anything is spread, or the reason why there are none. */

@@ -1,11 +1,12 @@
-import { FLEET } from "../runs/fleet.ts";
+import { FLEET } from "../../../domain/charge/fleet.ts";
 import type { UsageMachine } from "../../../domain/allocation/usage-hour.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
 import { groupedBy } from "../../../domain/grouped.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 import { ofNewestFact } from "../../../runtime/store/schema/facts.ts";
-import { absentHours, hasOwnedByMatch, listedMachines, type OwnedMachine } from "../charge/absent-machines.ts";
+import { absentHours, type OwnedMachine } from "../charge/absent-machines.ts";
+import { hasOwnedByMatch, listedMachines } from "../../../domain/price/fleet-costs.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { standingCharges, type SlotSpan } from "../charge/standing.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";

@@ -9,13 +9,13 @@ import type { Breach } from "../charge/breach.ts";
 import { createLateSpread, type LateSpread } from "../charge/late-spread.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
-import { hasFleetCosts } from "./rules.ts";
+import { hasFleetCosts } from "../../../domain/price/fleet-costs.ts";
 import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import type { ChargeRules } from "./charge-window.ts";
 import { nodesOf, type Portions } from "./charged-nodes.ts";
 import { fleetNodes } from "./fleet-hours.ts";
-import { FLEET } from "../runs/fleet.ts";
+import { FLEET } from "../../../domain/charge/fleet.ts";
 import { spreadHour } from "./reservations.ts";
 
 /** Returns the usage of a node in an hour as the usage of one node or several, to charge it as it would have been. */

@@ -13,7 +13,7 @@ import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
 import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 import { bySpan, spanParameters } from "../runs/spans-sql.ts";
 import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../charge/spread-charges.ts";
-import { FLEET } from "../runs/fleet.ts";
+import { FLEET } from "../../../domain/charge/fleet.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 
 /** Selects for each hour the last fact of each object before it, and those within. A ResourceQuota has a fact for each pod that comes or goes. */

@@ -1,6 +1,6 @@
+import { hasFleetCosts } from "../../../domain/price/fleet-costs.ts";
 import { createHash } from "node:crypto";
 import { DAY_MILLIS } from "../../../domain/time.ts";
-import { hasOwnedByMatch, listedMachines } from "../charge/absent-machines.ts";
 import type { ChargeRules } from "./charge-window.ts";
 import { knownDates, type KnownDates } from "../plan/known-dates.ts";
 
@@ -39,12 +39,6 @@ export function ledgerRules(
     hasFleetCosts: hasFleetCosts(charge.book),
     isListPriced: charge.book.isList === true,
   };
-}
-
-/** Returns true if a book has costs that belong to no cluster. */
-export function hasFleetCosts(book: ChargeRules["book"]): boolean {
-  const hasOwned = listedMachines(book).length > 0 || hasOwnedByMatch(book);
-  return book.commitments.length + book.fixed.length > 0 || hasOwned;
 }
 
 function sha256(text: string): string {

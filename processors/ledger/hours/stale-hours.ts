@@ -1,6 +1,6 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun, RUN_ORDER } from "../../../runtime/store/schema/runs.ts";
-import { FLEET } from "../runs/fleet.ts";
+import { FLEET } from "../../../domain/charge/fleet.ts";
 import type { LedgerRules } from "../charging/rules.ts";
 import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
 

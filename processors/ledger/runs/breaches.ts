@@ -1,4 +1,5 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { STANDING_BREACHES } from "../../../runtime/store/schema/runs.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import type { Breach } from "../charge/breach.ts";
 import type { Run } from "./runs.ts";
@@ -36,13 +37,7 @@ export async function standingBreaches(
 ): Promise<readonly StandingBreach[]> {
   return store.query<StandingBreach>(
     `SELECT cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS windowStart, policy, node, slot, what, expected, found
-     FROM (SELECT *, what = 'usage' AS is_usage FROM breaches FINAL) AS breaches
-     LEFT JOIN (
-       SELECT cluster, window_start, kind = 'usage' AS is_usage, max(published_at) AS made_at FROM runs
-       WHERE kind IN ('usage', 'charge', 'correction') GROUP BY cluster, window_start, is_usage
-     ) AS made USING (cluster, window_start, is_usage)
-     WHERE window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
-       AND found_at >= made_at
+     ${STANDING_BREACHES}
      ORDER BY window_start, cluster, node, slot, policy, what`,
     { from: Math.floor(from / 1000), until: Math.ceil(until / 1000) },
   );

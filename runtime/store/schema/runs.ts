@@ -16,3 +16,16 @@ export function ofLastRun(expression: string, where?: string): string {
     ? `argMax(${expression}, ${RUN_ORDER})`
     : `argMaxIf(${expression}, ${RUN_ORDER}, ${where})`;
 }
+
+/**
+ * FROM and WHERE for the breaches that stand, of the hours from `{from:Int64}` to `{until:Int64}` (seconds since the epoch): no run of their hour and
+ * kind was published after them.
+ */
+export const STANDING_BREACHES = `
+FROM (SELECT *, what = 'usage' AS is_usage FROM breaches FINAL) AS breaches
+LEFT JOIN (
+  SELECT cluster, window_start, kind = 'usage' AS is_usage, max(published_at) AS made_at FROM runs
+  WHERE kind IN ('usage', 'charge', 'correction') GROUP BY cluster, window_start, is_usage
+) AS made USING (cluster, window_start, is_usage)
+WHERE window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
+  AND found_at >= made_at`;
