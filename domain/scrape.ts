@@ -35,6 +35,9 @@ export type LineDrop =
   | "model-limit"
   | "tenant-limit";
 
+/** The name of the collector in imported scrapes, and the value of the header `BACKFILL_HEADER` of imported messages. */
+export const IMPORT_COLLECTOR = "prometheus-import";
+
 /** The fields of every scrape attempt of one target, whether it succeeded or not. */
 export interface ScrapeOrigin {
   readonly cluster: string;

@@ -1,6 +1,3 @@
-/** The name of the collector in imported scrapes, and the value of the header `BACKFILL_HEADER` of imported messages. */
-export const IMPORT_COLLECTOR = "prometheus-import";
-
 /** The term of imported facts: after the demo's past, and before every watcher's, whose own facts of an object are preferred. */
 export const IMPORT_EPOCH = 1;
 

@@ -11,6 +11,7 @@ import type { Scrape } from "../../domain/scrape.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { dcgmPage } from "../support/dcgm-page.ts";
+import { chargeMessages, sumsOf } from "../support/import/charge.ts";
 import { importInto, type ImportedMessages } from "../support/import/both-bills.ts";
 import { proxyOf } from "../support/import/proxy.ts";
 import { fillPrometheus, type ScrapedTarget } from "../support/import/scraped-prometheus.ts";
@@ -306,6 +307,30 @@ describe.skipIf(!requirePart("prometheus"))("an import in trouble", () => {
     });
     const minutes = minutesOf(scrapesOf(await importInto(store, url, spanOf(600))), "gpu-b");
     expect(minutes).toEqual(Array.from({ length: 40 }, (_, index) => 130 + index / 2));
+  });
+
+  test("without kube-state-metrics, a GPU exists until the end of its import", async () => {
+    const { url } = await withPrometheus();
+    await fill(url, {
+      minutes: 120,
+      outcome: (minute, node) => (node === "gpu-a" && minute >= 20 ? "failed" : "page"),
+    });
+    const gpuMinutes = async (name: string, laterNodes: readonly string[]): Promise<readonly number[]> => {
+      const own = await createTestDatabase(`import_end_${name}`);
+      onTestFinished(() => own.close());
+      const { messages } = await importInto(own, url, spanOf(30));
+      const at = `fromUnixTimestamp64Milli(${FROM + 100 * MINUTE})`;
+      for (const node of laterNodes)
+        await own.command(
+          `INSERT INTO scrapes (cluster, node, target, collector, scraped_at, epoch, sequence, interval_ms, failure)
+           VALUES ('demo', '${node}', 'a', 'collector-0', ${at}, ${at}, 0, 30000, 'timeout')`,
+        );
+      const sums = sumsOf(await chargeMessages(own, messages, "demo", spanOf(180)), ["node"]);
+      return NODES.map((node) => Number(((sums.get(node)?.gpuHours ?? 0) * 60).toFixed(3)));
+    };
+    // Of two GPUs each, to the last attempt at 29.5 minutes. A sample covers 75 s.
+    expect(await gpuMinutes("alone", [])).toEqual([2 * 29.5, 2 * 30.75]);
+    expect(await gpuMinutes("watched", ["gpu-b"])).toEqual([2 * 29.5, 2 * 180]);
   });
 
   test("an import waits until the processors have stored the messages", async () => {

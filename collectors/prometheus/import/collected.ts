@@ -1,9 +1,10 @@
 import { SAMPLES_TOPIC } from "../../../domain/messages/topics.ts";
+import { IMPORT_COLLECTOR } from "../../../domain/scrape.ts";
 import { HOUR_MILLIS, MINUTE_MILLIS } from "../../../domain/time.ts";
 import type { Bus } from "../../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import type { Span } from "../read/samples.ts";
-import { IMPORT_COLLECTOR, IMPORT_EPOCH } from "../origin.ts";
+import { IMPORT_EPOCH } from "../origin.ts";
 
 /** The minutes in which collectors scraped a node. An import leaves these minutes to the collectors. */
 export interface CollectedMinutes {

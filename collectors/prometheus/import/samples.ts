@@ -1,5 +1,6 @@
 import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../../domain/messages/scrape-message.ts";
 import { BACKFILL_HEADER } from "../../../domain/messages/topics.ts";
+import { IMPORT_COLLECTOR } from "../../../domain/scrape.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS, dayOf } from "../../../domain/time.ts";
 import type { OutgoingMessage } from "../../../runtime/bus/bus.ts";
 import type { PrometheusClient } from "../read/client.ts";
@@ -9,7 +10,6 @@ import { SourceError } from "../read/source-error.ts";
 import type { Matcher } from "../read/wire.ts";
 import type { CollectedMinutes } from "./collected.ts";
 import { findValues, ofInstances } from "./discover.ts";
-import { IMPORT_COLLECTOR } from "../origin.ts";
 import type { ImportedScrapes } from "./scrapes.ts";
 import { createWindows, type Windows } from "./windows.ts";
 

@@ -1,6 +1,6 @@
-import type { ScrapeOrigin } from "../../../domain/scrape.ts";
+import { IMPORT_COLLECTOR, type ScrapeOrigin } from "../../../domain/scrape.ts";
 import { dayOf } from "../../../domain/time.ts";
-import { FAILED_IN_PROMETHEUS, IMPORT_COLLECTOR } from "../origin.ts";
+import { FAILED_IN_PROMETHEUS } from "../origin.ts";
 import type { FamilyMeta } from "../../exporters/exposition/parse.ts";
 import { failureMessages } from "../../exporters/page/reader.ts";
 import {

@@ -1,6 +1,7 @@
 import { IMPORTED_MARK } from "../../../domain/workload.ts";
 import { FACT_SCHEMA_VERSION } from "../../../domain/messages/fact-message.ts";
 import { BACKFILL_HEADER } from "../../../domain/messages/topics.ts";
+import { IMPORT_COLLECTOR } from "../../../domain/scrape.ts";
 import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { OutgoingMessage } from "../../../runtime/bus/bus.ts";
 import {
@@ -16,7 +17,7 @@ import {
 } from "../../kubernetes/watcher/fact-registries.ts";
 import type { FactBody } from "../../kubernetes/watcher/fact-registry.ts";
 import { createProjector, type ProjectionOptions } from "../../kubernetes/watcher/projector.ts";
-import { IMPORT_COLLECTOR, IMPORT_EPOCH } from "../origin.ts";
+import { IMPORT_EPOCH } from "../origin.ts";
 import { lacksImages } from "./imported-pod.ts";
 import { createLabelReader } from "./label-name.ts";
 import { importedNamespaces } from "./namespaces.ts";

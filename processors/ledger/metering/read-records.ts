@@ -12,6 +12,7 @@ import { newlyProven } from "../plan/proven.ts";
 import { proofKey, readProofs, shareProofs } from "./proofs.ts";
 import type { FactsOfNodes } from "./read-facts.ts";
 import { readNamesakes } from "./read-pods.ts";
+import { livesOf, readImportEnds } from "./bare-lives.ts";
 import { gpuOfNodeKey, readFirstMoments, readGroups, readLastMoments, readMoments, readOnset } from "./read-samples.ts";
 import { grouped, readEarlier, readLater, readLongAgo } from "./read-silent.ts";
 import type { GpuOfNode, SampleGroup, SampleMoment } from "../plan/samples.ts";
@@ -242,13 +243,16 @@ async function readSeen(
   const afterwards = special.filter(({ isAfterwards }) => isAfterwards);
   const firsts = await readFirstMoments(store, cluster, afterwards, after);
   const next = new Map(firsts.map((moment) => [gpuOfNodeKey(moment), moment.at]));
+  const importEnds = await readImportEnds(store, cluster, bare, { from: before.from, until: after.until });
   for (const moment of firsts) if (!isBare.has(moment.node)) moments.get(gpuOfNodeKey(moment))!.push(moment);
 
   const seen = new Map<string, SeenGpu[]>();
   for (const [key, ofGpu] of byGpu) {
     const { node } = ofGpu[0]!;
     const ofMoments = moments.get(key);
-    const lives = isBare.has(node) ? livesOf(ofMoments ?? [], next.get(key), window) : [undefined];
+    const lives = isBare.has(node)
+      ? livesOf(ofMoments ?? [], { ...window, next: next.get(key), importEnd: importEnds.get(node) })
+      : [undefined];
     for (const life of lives) {
       const gpu = seenGpu({ groups: ofGpu, moments: ofMoments }, names.namesakes, life);
       if (gpu === undefined) continue;
@@ -279,27 +283,4 @@ async function beganBefore(
     }
   }
   return resolved;
-}
-
-/**
- * Returns when a GPU existed that is known only from samples: from its first sample, through gaps of up to `absentAfterMillis`. A longer
- * gap ends it at the end of the time that its last sample covers.
- */
-function livesOf(
-  moments: readonly SampleMoment[],
-  next: number | undefined,
-  { asOf, absentAfterMillis }: RecordWindow,
-): readonly Span[] {
-  const lives: { from: number; until: number }[] = [];
-  let last: SampleMoment | undefined;
-  for (const moment of moments) {
-    if (last === undefined || moment.at - last.at > absentAfterMillis) {
-      if (last !== undefined) lives.at(-1)!.until = last.at + last.reachMillis;
-      lives.push({ from: moment.at, until: Infinity });
-    }
-    last = moment;
-  }
-  if (last !== undefined && (next ?? asOf) - last.at > absentAfterMillis)
-    lives.at(-1)!.until = last.at + last.reachMillis;
-  return lives;
 }
