@@ -1,10 +1,13 @@
 import type { Logger } from "pino";
 import { startLeadership } from "../processors/ledger/term/leader.ts";
-import { startAdvice } from "./advice.ts";
-import { resetAdviceMetrics, startAdviceMetrics } from "./advice-metrics.ts";
-import { startMonth } from "./month.ts";
-import { resetServingMetrics, startServingMetrics } from "./serving-metrics.ts";
-import { startTrainingEvents } from "./training-events.ts";
+import type { QueueBoard } from "../processors/live/queue-board.ts";
+import { cardsJob } from "./leader/cards.ts";
+import { cardMetricsJob } from "./leader/card-metrics.ts";
+import { createLeaderJobs } from "./leader/jobs.ts";
+import { monthJob } from "./leader/month.ts";
+import { queueJob } from "./leader/queue.ts";
+import { servingMetricsJob } from "./leader/serving-metrics.ts";
+import { trainingEventsJob } from "./leader/training-events.ts";
 import type { TermEvents } from "../processors/ledger/term/term-events.ts";
 import { TERM_TIMING } from "../processors/ledger/term/term-timing.ts";
 import { workTerm } from "../processors/ledger/term/term-work.ts";
@@ -25,7 +28,7 @@ import { DAY_MILLIS } from "../domain/time.ts";
 
 /** A processor's part in the ledger, as leader or not. */
 export interface Ledger {
-  status(): Pick<ProcessorStatus, "leader" | "rollups" | "hoursWaiting" | "month">;
+  status(): Pick<ProcessorStatus, "leader" | "rollups" | "hoursWaiting" | "month" | "queue">;
   /** Ends the work in progress and gives up the leadership. */
   stop(): Promise<void>;
 }
@@ -35,6 +38,8 @@ export async function startLedger(options: {
   readonly config: Config;
   readonly bus: Bus;
   readonly store: StoreClient;
+  /** The live queue. */
+  readonly board: QueueBoard;
   /** Charges hours again after a change of their rules. */
   readonly recharge: Recharge;
   readonly metrics: Metrics;
@@ -50,36 +55,25 @@ export async function startLedger(options: {
   metrics.leader.set(0);
 
   const ledger = { ...termLedger(config), recharge: options.recharge };
-  let isLeading = false;
-  const bills = startMonth({
+  const { moneyOnMetrics } = config.server;
+  const bills = monthJob({
     ...options,
     policy: ledger.billing,
-    isLeading: () => isLeading,
     isBehind: () => hoursWaiting === undefined || isBehind(hoursWaiting),
-    onMetrics: config.server.moneyOnMetrics,
+    onMetrics: moneyOnMetrics,
   });
-  const advice = startAdvice({
-    ...options,
-    rulesHash: ledger.rules.hash,
-    isLeading: () => isLeading,
-    isBehind: isWaiting,
-  });
-  const adviceMetrics = config.server.moneyOnMetrics
-    ? startAdviceMetrics({ store, metrics, logger, now, isLeading: () => isLeading })
-    : undefined;
-  const servingMetrics = startServingMetrics({
-    store,
-    metrics,
+  const queue = queueJob(options.board, metrics);
+  const jobs = createLeaderJobs(
+    [
+      queue,
+      bills,
+      cardsJob({ ...options, rulesHash: ledger.rules.hash, isBehind: isWaiting }),
+      ...(moneyOnMetrics ? [cardMetricsJob(options)] : []),
+      servingMetricsJob({ ...options, policy: ledger.billing, rule: ledger.servingRule, hasMoney: moneyOnMetrics }),
+      ...(config.training.events ? [trainingEventsJob(options)] : []),
+    ],
     logger,
-    now,
-    policy: ledger.billing,
-    rule: ledger.servingRule,
-    hasMoney: config.server.moneyOnMetrics,
-    isLeading: () => isLeading,
-  });
-  const trainingEvents = config.training.events
-    ? startTrainingEvents({ ...options, isLeading: () => isLeading })
-    : undefined;
+  );
   const work: TermEvents = {
     onRun({ kind, cluster, windowStart, seconds, rows }) {
       if (kind === "rollup") {
@@ -144,16 +138,14 @@ export async function startLedger(options: {
     now,
     events: {
       onElected(generation) {
-        isLeading = true;
+        jobs.begin();
         metrics.leader.set(1);
         logger.info({ generation }, "this processor leads");
       },
       onDeposed(generation) {
-        isLeading = false;
+        jobs.end();
         metrics.unpricedGpuHours.reset();
         metrics.refusedTeams.reset();
-        resetAdviceMetrics(metrics);
-        resetServingMetrics(metrics);
         totals.dirty = 0;
         hoursWaiting = undefined;
         metrics.leader.set(0);
@@ -177,14 +169,11 @@ export async function startLedger(options: {
       leader: leadership.generation === undefined ? undefined : { generation: leadership.generation },
       rollups: { ...totals },
       hoursWaiting: leadership.generation === undefined ? undefined : hoursWaiting,
-      month: leadership.generation === undefined ? undefined : bills.view(),
+      month: bills.view(),
+      queue: queue.view(),
     }),
     async stop() {
-      await bills.stop();
-      await advice.stop();
-      await adviceMetrics?.stop();
-      await servingMetrics.stop();
-      await trainingEvents?.stop();
+      await jobs.stop();
       await leadership.stop();
     },
   };

@@ -23,7 +23,6 @@ import { createRate } from "../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
 import { startLedger } from "./ledger.ts";
 import { ownNodes, startLivePods } from "./live-pods.ts";
-import { startQueueView } from "./queue.ts";
 import { createRechargeThreads } from "./recharge.ts";
 import type { ProcessorStatus } from "./role.ts";
 
@@ -103,11 +102,7 @@ async function assemble(
   const recharge = lifecycle.add("recharge", createRechargeThreads(config, address));
   const ledger = lifecycle.add(
     "ledger",
-    await startLedger({ config, bus, store, recharge, metrics, logger, now: Date.now }),
-  );
-  const queue = lifecycle.add(
-    "queue",
-    startQueueView({ board, metrics, logger, leads: () => ledger.status().leader !== undefined }),
+    await startLedger({ config, bus, store, board, recharge, metrics, logger, now: Date.now }),
   );
 
   const rate = createRate(RATE_WINDOW_MILLIS);
@@ -135,7 +130,6 @@ async function assemble(
         freshnessSeconds: quantiles(totals.ages),
         deadLetters: totals.deadLetters,
         pausedPartitions: processor.paused,
-        queue: queue.view(),
         ...ledger.status(),
       });
     },

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCard, type CardJson } from "../../domain/advice/card-json.ts";
@@ -12,7 +11,7 @@ import { advice as adviceSchema } from "../../runtime/config/advice.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startAdvice } from "../../services/advice.ts";
+import { cardsJob } from "../../services/leader/cards.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import { playWithRollups } from "../support/advice/play.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
@@ -200,16 +199,13 @@ describe("gpu-ledger advise", () => {
       config: parseConfig(text, { source: "test", folder: ".", env: {} }),
       store,
       now: () => Date.parse("2026-03-03T01:00:00Z"),
-      isLeading: () => true,
       isBehind: () => false,
     };
     /** Looks once as a leader with some rules. Returns the number of stored runs of these rules, and what was logged. */
     const lookAs = async (rulesHash: string): Promise<readonly [runs: number, lines: number]> => {
       const lines: string[] = [];
       const logger = pino({}, { write: (line: string) => void lines.push(line) });
-      const advice = startAdvice({ ...options, logger, rulesHash });
-      for (let turn = 0; turn < 100 && lines.length === 0; turn++) await setTimeout(50);
-      await advice.stop();
+      await cardsJob({ ...options, logger, rulesHash }).work(new AbortController().signal);
       const [row] = await store.query<{ runs: string }>(
         "SELECT toString(count()) AS runs FROM advice_runs WHERE position(basis, {rulesHash:String}) > 0",
         { rulesHash },

@@ -1,11 +1,11 @@
-import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { HOUR_MILLIS as HOUR } from "../../domain/time.ts";
 import { readScenario } from "../../scenarios/read.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createMetrics } from "../../runtime/telemetry/metrics.ts";
-import { startServingMetrics } from "../../services/serving-metrics.ts";
+import type { LeaderJob } from "../../services/leader/jobs.ts";
+import { servingMetricsJob } from "../../services/leader/serving-metrics.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { playScenario } from "../support/play-ledger.ts";
 import { SERVED_FLEET, SERVED_PAGES, SERVED_START as START } from "../support/served-fleet.ts";
@@ -19,44 +19,29 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Returns the series of a processor, when the leader has read the hour. */
-async function seriesAt(now: number, options: { readonly hasMoney?: boolean; readonly isLeading?: boolean } = {}) {
-  const { hasMoney = true, isLeading = true } = options;
-  const registry = new Registry();
-  const metrics = createMetrics(registry);
-  let asked = 0;
-  const repeated = startServingMetrics({
-    store: {
-      query: async (...query: Parameters<StoreClient["query"]>) => {
-        const rows = await store.query(...query);
-        asked += 1;
-        return rows as never;
-      },
-    },
+const registry = new Registry();
+const metrics = createMetrics(registry);
+const job = (hasMoney: boolean): LeaderJob =>
+  servingMetricsJob({
+    store,
     metrics,
-    logger: pino({ level: "silent" }),
-    now: () => now,
+    now: () => START + HOUR + 60_000,
     policy: "default",
     rule: "gpu-time",
     hasMoney,
-    isLeading: () => isLeading,
   });
-  try {
-    await expect.poll(() => asked).toBe(isLeading ? 2 : 0);
-    await repeated.stop();
-    const page = await registry.metrics();
-    return page.split("\n").filter((line) => /^gpu_ledger_serving_\w+\{/.test(line));
-  } finally {
-    await repeated.stop();
-  }
+
+async function series(): Promise<readonly string[]> {
+  const page = await registry.metrics();
+  return page.split("\n").filter((line) => /^gpu_ledger_serving_\w+\{/.test(line));
 }
 
 const SERVICE = 'cluster="default",namespace="chat",workload="llm"';
 
 it("the leader has the cost of a million tokens and the use of engines of the last ended hour", async () => {
-  const series = await seriesAt(START + HOUR + 60_000);
+  await job(true).work(new AbortController().signal);
   const of = (name: string, labels: string, value: string): string => `gpu_ledger_serving_${name}{${labels}} ${value}`;
-  expect(series.toSorted()).toEqual(
+  expect((await series()).toSorted()).toEqual(
     [
       // 7.20 for 0.132 million tokens, of which 3.60 while busy.
       of("cost_per_million_tokens", `${SERVICE},model="m",team="chat",cost="loaded"`, "54.54545454545455"),
@@ -71,8 +56,10 @@ it("the leader has the cost of a million tokens and the use of engines of the la
 });
 
 it("there is no money on metrics where the configuration does not allow it, and nothing of another processor", async () => {
-  const series = await seriesAt(START + HOUR + 60_000, { hasMoney: false });
-  expect(series.some((line) => line.includes("cost"))).toBe(false);
-  expect(series).toHaveLength(4);
-  expect(await seriesAt(START + HOUR + 60_000, { isLeading: false })).toEqual([]);
+  await job(false).work(new AbortController().signal);
+  const shown = await series();
+  expect(shown.some((line) => line.includes("cost"))).toBe(false);
+  expect(shown).toHaveLength(4);
+  job(false).clear?.();
+  expect(await series()).toEqual([]);
 });

@@ -2,9 +2,9 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startApiServer, type ApiServer } from "../../demo/kubernetes/server/server.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
-import type { Repeated } from "../../runtime/lifecycle/repeat.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { startTrainingEvents } from "../../services/training-events.ts";
+import { createLeaderJobs, type LeaderJobs } from "../../services/leader/jobs.ts";
+import { trainingEventsJob } from "../../services/leader/training-events.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
 import { createFilledDatabase } from "../support/database.ts";
 import { kubeconfigOf } from "../support/kubeconfig.ts";
@@ -14,7 +14,7 @@ import { clock } from "../support/training/pods.ts";
 /** A processor that posts Events. */
 interface Poster {
   time: string;
-  isLeading: boolean;
+  readonly jobs: LeaderJobs;
   /** How often it has looked for runs that have ended. A look counts when it begins. */
   looks: number;
 }
@@ -25,7 +25,7 @@ describe("events of training runs", () => {
   let folder: CommandFolder;
   let store: StoreClient;
   let server: ApiServer;
-  let started: Repeated[];
+  let started: LeaderJobs[];
   let warnings: string[];
 
   beforeAll(async () => {
@@ -47,21 +47,21 @@ describe("events of training runs", () => {
   });
 
   function start(time: string, { isLeading = true, cluster = "default" } = {}): Poster {
-    const poster: Poster = { time, isLeading, looks: 0 };
     const text = `${TRAINING_CONFIG.replace("30m", "30m, events: true")}
 kubernetes: { clusters: [{ name: ${cluster}, kubeconfig: ${folder.path}/kubeconfig }] }`;
-    started.push(
-      startTrainingEvents({
-        config: parseConfig(text, { source: "the test", folder: folder.path, env: {} }),
-        store,
-        logger: pino({ level: "warn" }, { write: (line: string) => void warnings.push(line) }),
-        now: () => clock(poster.time),
-        isLeading() {
-          poster.looks += 1;
-          return poster.isLeading;
-        },
-      }),
-    );
+    const logger = pino({ level: "warn" }, { write: (line: string) => void warnings.push(line) });
+    const job = trainingEventsJob({
+      config: parseConfig(text, { source: "the test", folder: folder.path, env: {} }),
+      store,
+      logger,
+      now() {
+        poster.looks += 1;
+        return clock(poster.time);
+      },
+    });
+    const poster: Poster = { time, looks: 0, jobs: createLeaderJobs([job], logger) };
+    started.push(poster.jobs);
+    if (isLeading) poster.jobs.begin();
     return poster;
   }
   /** Lets minutes pass for the posters until something is as expected. */
@@ -85,7 +85,6 @@ kubernetes: { clusters: [{ name: ${cluster}, kubeconfig: ${folder.path}/kubeconf
   it("have the report of a run some minutes after its end, once from all leaders", async () => {
     const other = start("12:10", { isLeading: false });
     const leader = start("12:03");
-    await waitForLook(other);
     await waitForLook(leader);
     expect(posts()).toEqual([]);
     leader.time = "12:05";
@@ -108,7 +107,7 @@ kubernetes: { clusters: [{ name: ${cluster}, kubeconfig: ${folder.path}/kubeconf
     await waitForLook(leader);
     expect(posts()).toHaveLength(1);
     // The next leader does not know what the last one posted. The API server does.
-    other.isLeading = true;
+    other.jobs.begin();
     await waitFor(() => expect(posts()).toHaveLength(2));
     expect(await events()).toEqual(sent);
     expect(warnings).toEqual([]);

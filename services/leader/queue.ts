@@ -1,25 +1,13 @@
-import type { Logger } from "pino";
-import type { QueueBoard } from "../processors/live/queue-board.ts";
-import { viewQueue, type QueueView } from "../domain/queue/view.ts";
-import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
-import type { Metrics } from "../runtime/telemetry/metrics.ts";
-
-/** The queue in the leader's view. Other processors have the same data, but only the leader reports it. */
-export interface QueueReport extends Repeated {
-  view(): QueueView | undefined;
-}
+import type { QueueBoard } from "../../processors/live/queue-board.ts";
+import { viewQueue, type QueueView } from "../../domain/queue/view.ts";
+import type { LeaderJob } from "./jobs.ts";
+import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
 /** The interval of updates. Ages are minutes; seconds do not matter. */
 const REFRESH_MILLIS = 5_000;
 
-/** Reads the board repeatedly while this processor leads, and sets the gauges. */
-export function startQueueView(options: {
-  readonly board: QueueBoard;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly leads: () => boolean;
-}): QueueReport {
-  const { board, metrics, logger, leads } = options;
+/** Shows the queue of the board, as a view and as metrics. Other processors have the same data, but only the leader reports it. */
+export function queueJob(board: QueueBoard, metrics: Metrics): LeaderJob & { view(): QueueView | undefined } {
   let view: QueueView | undefined;
   const gauges = [
     metrics.pendingPods,
@@ -31,10 +19,14 @@ export function startQueueView(options: {
     metrics.queueDevices,
   ];
 
-  function look(): void {
-    view = leads() ? viewQueue(board, Date.now()) : undefined;
+  function clear(): void {
+    view = undefined;
     for (const gauge of gauges) gauge.reset();
-    if (view === undefined) return;
+  }
+
+  function work(): void {
+    clear();
+    view = viewQueue(board, Date.now());
     for (const { cluster, team, queue, priorityClass, reason, pods, devices, oldestSeconds } of view.pending) {
       const labels = { cluster, team, queue, priority_class: priorityClass, reason };
       metrics.pendingPods.set(labels, pods);
@@ -58,6 +50,5 @@ export function startQueueView(options: {
     }
   }
 
-  const onError = (error: unknown): void => logger.error({ err: error }, "the state of the queue cannot be sent");
-  return { view: () => view, ...repeat(REFRESH_MILLIS, look, onError) };
+  return { name: "queue", everyMillis: REFRESH_MILLIS, work, clear, view: () => view };
 }

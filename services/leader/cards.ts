@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import { keepCards, readBasis } from "../processors/ledger/advice/keep-cards.ts";
-import { lastDays, makeCards } from "../processors/ledger/advice/make-cards.ts";
-import { MINUTE_MILLIS } from "../domain/time.ts";
-import { ledgerOf } from "../runtime/config/ledger.ts";
-import type { Config } from "../runtime/config/schema.ts";
-import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
-import type { StoreClient } from "../runtime/store/client.ts";
+import { keepCards, readBasis } from "../../processors/ledger/advice/keep-cards.ts";
+import { lastDays, makeCards } from "../../processors/ledger/advice/make-cards.ts";
+import { MINUTE_MILLIS } from "../../domain/time.ts";
+import { ledgerOf } from "../../runtime/config/ledger.ts";
+import type { Config } from "../../runtime/config/schema.ts";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { LeaderJob } from "./jobs.ts";
 
 /** How often the leader looks whether the cards are of other days, of other usage or by other rules than the last ones. */
 const LOOK_MILLIS = 10_000;
@@ -15,30 +15,26 @@ const SETTLE_MILLIS = 20 * MINUTE_MILLIS;
 const AGAIN_FACTOR = 20;
 const MOST_AGAIN_MILLIS = 15 * MINUTE_MILLIS;
 
-/**
- * Makes the cards of the last whole days while this processor leads: after each midnight in UTC, and again if late usage or other
- * rules change them.
- */
-export function startAdvice(options: {
+/** Makes the cards of the last whole days: after each midnight in UTC, and again if late usage or other rules change them. */
+export function cardsJob(options: {
   readonly config: Config;
   readonly store: StoreClient;
   readonly logger: Logger;
   readonly now: () => number;
   /** A hash of the ledger's rules. */
   readonly rulesHash: string;
-  readonly isLeading: () => boolean;
   /** True while hours of a time wait to be charged. */
   readonly isBehind: (window: { readonly from: number; readonly until: number }) => boolean;
-}): Repeated {
-  const { config, store, logger, now, rulesHash, isLeading, isBehind } = options;
+}): LeaderJob {
+  const { config, store, logger, now, rulesHash, isBehind } = options;
   const ledger = ledgerOf(config);
   const { advice } = config;
   let againAt = -Infinity;
   let madeUntil = 0;
 
-  async function look(): Promise<void> {
+  async function work(): Promise<void> {
     const window = lastDays(advice.days, now() - SETTLE_MILLIS);
-    if (!isLeading() || isBehind(window)) return;
+    if (isBehind(window)) return;
     if (madeUntil === window.until && now() < againAt) return;
     const { usage, last } = await readBasis(store, window);
     const basis = `${usage} ${rulesHash} ${JSON.stringify(advice)}`;
@@ -51,7 +47,5 @@ export function startAdvice(options: {
     logger.info({ cards: made.cards.length, workloads: made.workloads, seconds }, "the cards were made");
   }
 
-  return repeat(LOOK_MILLIS, look, (error) =>
-    logger.warn({ err: error }, "the cards could not be made; this is tried again"),
-  );
+  return { name: "cards", everyMillis: LOOK_MILLIS, work };
 }
