@@ -3,36 +3,19 @@ import { dateText } from "../../domain/period.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { ofLastRun, STANDING_BREACHES } from "../../runtime/store/schema/runs.ts";
+import { CLUSTER_LIVES, HOUR_COLUMNS, LIFE_COLUMNS, MADE_HOURS } from "../../runtime/store/schema/hours.ts";
+import { STANDING_BREACHES } from "../../runtime/store/schema/runs.ts";
+import { missingHours, type ClusterLife } from "../../domain/charge/settling.ts";
+import type { WindowOfCluster } from "../../domain/charge/window-of-cluster.ts";
 import { FLEET } from "../../domain/charge/fleet.ts";
 import { hasFleetCosts } from "../../domain/price/fleet-costs.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 import { sqlOf, type ChargesQuestion } from "../question/question.ts";
 import { monthsIn, type Span } from "../question/span.ts";
 import { questionOf } from "./delivery.ts";
-import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
 /** The time in which the ledger must have published nothing of a span. An hour waits at most five minutes for late data. */
 const QUIET_MILLIS = 600_000;
-
-/**
- * SQL for the known life of each cluster near a span, like the meter's (`processors/ledger/hours/hours-to-meter.ts`): from machines, from
- * samples and the time after them, and from charges.
- */
-const LIVES = `
-SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp64Milli(min(begun))) AS begun,
-  toFloat64(toUnixTimestamp64Milli(max(over))) AS over
-FROM (
-  SELECT cluster, min(at) AS begun, min(at) AS over FROM inventory_facts GROUP BY cluster
-  UNION ALL
-  SELECT cluster, left_at, left_at FROM machines
-  UNION ALL
-  SELECT cluster, toDateTime64(window_start, 3, 'UTC'),
-    addMilliseconds(toDateTime64(window_end, 3, 'UTC'), if(kind = 'rollup', {absentAfter:Int64}, 0))
-  FROM runs
-  WHERE (kind = 'rollup' AND rows > 0 OR kind = 'charge')
-    AND window_start >= fromUnixTimestamp64Milli({from:Int64} - {absentAfter:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
-) GROUP BY cluster`;
 
 /** SQL for the time when the ledger last published anything of a span, and last charged a later hour; 0 if it has not. */
 const PUBLISHED = `
@@ -40,20 +23,6 @@ SELECT toFloat64(toUnixTimestamp64Milli(maxIf(published_at, window_start < until
   toFloat64(toUnixTimestamp64Milli(maxIf(published_at, window_start >= until AND kind = 'charge'))) AS after
 FROM (SELECT *, fromUnixTimestamp64Milli({until:Int64}) AS until FROM runs)
 WHERE kind IN ('rollup', 'usage', 'charge', 'correction') AND window_start >= fromUnixTimestamp64Milli({from:Int64})`;
-
-/** SQL for the hours of a span that were charged after their end, from everything that the meter has published of them. */
-const SETTLED = `
-SELECT toString(cluster) AS cluster, toFloat64(toUnixTimestamp(window_start)) * 1000 AS start
-FROM (
-  SELECT cluster, window_start, window_end,
-    ${ofLastRun("published_at", "kind = 'usage'")} AS metered,
-    maxIf(published_at, kind IN ('charge', 'correction')) AS charged
-  FROM runs
-  WHERE kind IN ('usage', 'charge', 'correction')
-    AND window_start >= fromUnixTimestamp64Milli({from:Int64}) AND window_start < fromUnixTimestamp64Milli({until:Int64})
-  GROUP BY cluster, window_start, window_end
-)
-WHERE charged >= window_end AND charged >= metered`;
 
 const CLOSED =
   "SELECT toString(billing_period) AS month FROM closed_periods WHERE billing_period IN {months:Array(Date)}";
@@ -104,22 +73,16 @@ async function unsettledBecause(
   const { within = 0, after = 0 } = published ?? {};
   if (after === 0) return `no hour after ${name} is charged yet: the ledger may be behind`;
   if (after < within + QUIET_MILLIS) return `${name} was partly charged in the last 10 minutes: more charges may come`;
-  const [lives, hours] = await Promise.all([
-    store.query<Life>(LIVES, { from, until, absentAfter }),
-    store.query<{ readonly cluster: string; readonly start: number }>(SETTLED, { from, until }),
+  const parameters = { from, until, absentAfter };
+  const [lives, charged] = await Promise.all([
+    store.query<ClusterLife>(`SELECT ${LIFE_COLUMNS} FROM ${CLUSTER_LIVES}`, parameters),
+    store.query<WindowOfCluster>(`SELECT ${HOUR_COLUMNS} FROM ${MADE_HOURS} WHERE is_charged`, parameters),
   ]);
-  const settled = new Set(hours.map(({ cluster, start }) => `${start} ${cluster}`));
-  const expected = hasFleetCosts(book)
-    ? [...lives.filter(({ cluster }) => cluster !== FLEET), ...fleetOf(lives)]
-    : lives;
-  const missing = expected
-    .flatMap(({ cluster, begun, over }) => hoursIn(Math.max(from, begun), Math.min(until, over), cluster))
-    .filter(({ cluster, start }) => !settled.has(`${start} ${cluster}`))
-    .toSorted((a, b) => a.start - b.start || (a.cluster < b.cluster ? -1 : 1));
-  const [first] = missing;
+  const all = hasFleetCosts(book) ? [...lives, ...fleetOf(lives)] : lives;
+  const [first] = missingHours(all, charged, { from, until });
   if (first === undefined) return brokenBecause(store, name, { from, until });
   const cluster = first.cluster === FLEET ? "costs without a cluster" : first.cluster;
-  return `not every hour of ${name} is charged yet: the first such hour is ${new Date(first.start).toISOString()} of ${cluster}`;
+  return `not every hour of ${name} is charged yet: the first such hour is ${new Date(first.windowStart).toISOString()} of ${cluster}`;
 }
 
 /** Returns a sentence about the nodes that the bill of a span lacks because their hours are not exact or not computed. */
@@ -136,27 +99,11 @@ async function brokenBecause(
   return `the charges of ${name} lack ${found.node || "some costs"}: \`gpu-ledger check\` has the hour and the reason`;
 }
 
-interface Life {
-  readonly cluster: string;
-  readonly begun: number;
-  readonly over: number;
-}
-
 /** Returns the life of the fleet: costs of no cluster are charged in every hour in which any cluster has charges. */
-function fleetOf(lives: readonly Life[]): readonly Life[] {
+function fleetOf(lives: readonly ClusterLife[]): readonly ClusterLife[] {
   if (lives.length === 0) return [];
   const [begun, over] = [Math.min(...lives.map((life) => life.begun)), Math.max(...lives.map((life) => life.over))];
   return [{ cluster: FLEET, begun, over }];
-}
-
-function hoursIn(
-  from: number,
-  until: number,
-  cluster: string,
-): readonly { readonly cluster: string; readonly start: number }[] {
-  const first = hourOf(from);
-  const count = Math.max(0, Math.ceil((until - first) / HOUR_MILLIS));
-  return Array.from({ length: count }, (_, hour) => ({ cluster, start: first + hour * HOUR_MILLIS }));
 }
 
 async function openBecause(store: StoreClient, span: Span): Promise<string | undefined> {

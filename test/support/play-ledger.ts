@@ -9,7 +9,7 @@ import { NOTHING_CLOSED } from "../../processors/ledger/closed/closed.ts";
 import { createFrozenWeights } from "../../processors/ledger/closed/frozen.ts";
 import { chargeAgain, computeLedger } from "../../processors/ledger/hours/compute-hour.ts";
 import { computeHours } from "../../processors/ledger/hours/portion.ts";
-import type { WindowOfCluster } from "../../processors/ledger/runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../domain/charge/window-of-cluster.ts";
 import { ABSENT_AFTER_MILLIS, ledgerRules } from "../../processors/ledger/charging/rules.ts";
 import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
 import { readUsage } from "../../processors/ledger/metering/usage-rows.ts";

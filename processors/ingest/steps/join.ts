@@ -2,7 +2,7 @@ import type { Holder } from "../../../domain/holder.ts";
 import type { ClusterHoldings, Holdings, NodeHoldings } from "../../../domain/holding.ts";
 import type { Scrape, ScrapeShape } from "../../../domain/scrape.ts";
 import type { Outcome } from "./outcome.ts";
-import { climb, layoutOf, type Layout } from "./join/ladder.ts";
+import { layoutOf, rowHolders, type Layout } from "./join/row-holders.ts";
 import { momentOf } from "../../../domain/attribution/moment.ts";
 import { createProofs, type Proofs } from "../../../domain/attribution/proofs.ts";
 
@@ -29,7 +29,7 @@ interface Found {
 }
 
 /**
- * Creates the step that joins each row to its holder, by the strongest available evidence (`join/ladder.ts`). The decoder returns the same
+ * Creates the step that joins each row to its holder, by the strongest available evidence (`domain/attribution/ladder.ts`). The decoder returns the same
  * shape object for all scrapes of one shape. Each shape is joined once, and again when a pod begins or ends, when a fact of its node
  * arrives, or when a label proves something new.
  */
@@ -51,7 +51,7 @@ export function createJoinStep(holdings: Holdings): (scrape: Scrape) => Outcome<
     const proofs = proofsOf(node);
     const moment = momentOf(cluster, nodeName, node, scrapedAtMillis);
     proofs.keep(moment.node.pods);
-    const holders = climb(layout, moment, proofs);
+    const holders = rowHolders(layout, moment, proofs);
     const { from, until, beyond } = moment;
     return {
       holders,

@@ -5,7 +5,7 @@ import { together } from "../../../runtime/store/in-step.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { failedNode, type Breach } from "../charge/breach.ts";
 import { readUsage } from "../metering/usage-rows.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { fleetNodes } from "./fleet-hours.ts";
 import { FLEET } from "../../../domain/charge/fleet.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";

@@ -10,7 +10,7 @@ import { createLateSpread, type LateSpread } from "../charge/late-spread.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { hasFleetCosts } from "../../../domain/price/fleet-costs.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import type { ChargeRules } from "./charge-window.ts";
 import { nodesOf, type Portions } from "./charged-nodes.ts";

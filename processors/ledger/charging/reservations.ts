@@ -10,7 +10,7 @@ import { isWholeGpu } from "../../../domain/vendor.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 import { FACT_ORDER } from "../../../runtime/store/schema/facts.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { bySpan, spanParameters } from "../runs/spans-sql.ts";
 import { spreadCharges, spreadChargesBy, weightsByQuota, type SpreadCharges } from "../charge/spread-charges.ts";
 import { FLEET } from "../../../domain/charge/fleet.ts";

@@ -7,7 +7,7 @@ import { together } from "../../../runtime/store/in-step.ts";
 import type { BookedCharge } from "../../../runtime/store/schema/charges.ts";
 import { chargeOf, SELECTED_CHARGES, type ChargeRow } from "./charge-rows.ts";
 import { WINDOW_MILLIS } from "../charge/spread-charges.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import type { ClosedPeriod } from "./closed.ts";
 import { readWeights } from "./weights.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";

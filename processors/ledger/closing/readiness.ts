@@ -1,14 +1,14 @@
 import { closesFrom, periodOf, type BillingPeriod } from "../../../domain/period.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
+import { CLUSTER_LIVES, HOUR_COLUMNS, LIFE_COLUMNS, MADE_HOURS } from "../../../runtime/store/schema/hours.ts";
 import { breachSentence, standingBreaches, type StandingBreach } from "../runs/breaches.ts";
-import { readLives } from "../hours/hours-to-meter.ts";
 import type { LedgerRules } from "../charging/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { missingHours, type ClusterLife } from "../../../domain/charge/settling.ts";
+import { byWindow, keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { CloseError, type CloseErrorCode } from "./close-error.ts";
 import { readClosed, type Closed } from "../closed/closed.ts";
-import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
+import { hourOf } from "../../../domain/time.ts";
 
 /** The objections to a close, if any. Each has a reason, most important first. */
 export interface Readiness {
@@ -130,25 +130,13 @@ async function readUnsettled(
   rules: LedgerRules,
   closed: Closed,
 ): Promise<readonly WindowOfCluster[]> {
-  const lives = await readLives(store, { since: period.from, now: period.until }, rules.absentAfterMillis);
-  const settled = await store.query<{ key: string }>(
-    `SELECT concat(toString(toUnixTimestamp(window_start)), ' ', cluster) AS key FROM runs
-     WHERE kind = 'usage'
-       AND window_start >= fromUnixTimestamp({from:Int64}) AND window_start < fromUnixTimestamp({until:Int64})
-     GROUP BY cluster, window_start, window_end
-     HAVING ${ofLastRun("published_at")} >= window_end`,
-    { from: period.from / 1000, until: period.until / 1000 },
-  );
-  const keys = new Set(settled.map(({ key }) => key));
-  const missing = lives.flatMap(({ cluster, begun, over }) => {
-    const windows: WindowOfCluster[] = [];
-    const until = Math.min(period.until, over);
-    for (let windowStart = Math.max(period.from, hourOf(begun)); windowStart < until; windowStart += HOUR_MILLIS)
-      if (!keys.has(`${windowStart / 1000} ${cluster}`)) windows.push({ cluster, windowStart });
-    return windows;
-  });
+  const parameters = { from: period.from, until: period.until, absentAfter: rules.absentAfterMillis };
+  const [lives, metered] = await Promise.all([
+    store.query<ClusterLife>(`SELECT ${LIFE_COLUMNS} FROM ${CLUSTER_LIVES}`, parameters),
+    store.query<WindowOfCluster>(`SELECT ${HOUR_COLUMNS} FROM ${MADE_HOURS} WHERE is_metered`, parameters),
+  ]);
   const span = { from: -Infinity, until: period.until, openSince: closed.openSince };
   const stale = (await staleCharges(store, rules, span)).map(({ cluster, windowStart }) => ({ cluster, windowStart }));
-  const all = new Map([...missing, ...stale].map((window) => [`${window.windowStart} ${window.cluster}`, window]));
-  return [...all.values()].toSorted((a, b) => a.windowStart - b.windowStart || (a.cluster < b.cluster ? -1 : 1));
+  const all = new Map([...missingHours(lives, metered, period), ...stale].map((window) => [keyOf(window), window]));
+  return [...all.values()].toSorted(byWindow);
 }

@@ -10,7 +10,7 @@ import { meterServing } from "../serving/meter-serving.ts";
 import type { Findings } from "../metering/findings.ts";
 import { basisOf, type LedgerRules } from "../charging/rules.ts";
 import { newRunId, type Run, type RunContent, type Watermark } from "../runs/runs.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import type { StaleWindow } from "./stale-hours.ts";
 
 /** The leader's generation, the time, and the state of the input of a computation. */

@@ -1,27 +1,16 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import type { ClusterLife } from "../../../domain/charge/settling.ts";
+import { CLUSTER_LIVES, LIFE_COLUMNS } from "../../../runtime/store/schema/hours.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
-/**
- * Selects since when each cluster is watched or scraped, and until when anything is known to exist: machines, or samples and the time after
- * them for which a slot still exists.
- */
 const LIVES = `
-SELECT cluster, toFloat64(toUnixTimestamp64Milli(begun)) AS begun, toFloat64(toUnixTimestamp64Milli(over)) AS over,
+SELECT ${LIFE_COLUMNS},
   toFloat64(toUnixTimestamp(next)) * 1000 AS next, arrayMap(at -> toFloat64(toUnixTimestamp(at)) * 1000, open) AS open
-FROM (
-  SELECT cluster, min(from_at) AS begun, max(until_at) AS over FROM (
-    SELECT cluster, min(at) AS from_at, min(at) AS until_at FROM inventory_facts GROUP BY cluster
-    UNION ALL
-    SELECT cluster, left_at, left_at FROM machines
-    UNION ALL
-    SELECT cluster, toDateTime64(window_start, 3, 'UTC'), addMilliseconds(toDateTime64(window_end, 3, 'UTC'), {absentAfter:Int64})
-    FROM runs WHERE kind = 'rollup' AND rows > 0
-  ) GROUP BY cluster
-) AS known
+FROM ${CLUSTER_LIVES} AS known
 LEFT JOIN (
-  SELECT cluster, maxIf(window_end, isMetered) AS next, groupArrayIf(window_start, NOT isWhole) AS open
+  SELECT toString(cluster) AS cluster, maxIf(window_end, isMetered) AS next, groupArrayIf(window_start, NOT isWhole) AS open
   FROM (
     SELECT cluster, window_start, window_end, countIf(kind = 'usage') > 0 AS isMetered,
       ${ofLastRun("published_at", "kind = 'usage'")} AS published,
@@ -35,12 +24,8 @@ LEFT JOIN (
   ) GROUP BY cluster
 ) AS metered USING (cluster)`;
 
-/** The time of a cluster in the books. Times are milliseconds since the epoch. */
-export interface Life {
-  readonly cluster: string;
-  /** When watching or scraping began, and until when anything is known to exist. */
-  readonly begun: number;
-  readonly over: number;
+/** The life of a cluster, and how far it was metered. Times are milliseconds since the epoch. */
+export interface Life extends ClusterLife {
   /** The hour after the last metered hour; 0 if none was metered. */
   readonly next: number;
   /** Earlier hours that were metered, but not after their end, or that have rollups alone. */

@@ -3,7 +3,7 @@ import { inStep } from "../../../runtime/store/in-step.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import { reopenedBy } from "./reopened.ts";
 import type { Findings } from "../metering/findings.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /** The most that is computed at once, by the memory that it takes: hours, nodes in hours, samples of GPUs, and scrapes of engines. */
 const MOST_HOURS = 48;

@@ -10,7 +10,7 @@ import { hasRawRows } from "../rollup/rollups.ts";
 import { meterServing } from "../serving/meter-serving.ts";
 import type { LedgerRules } from "../charging/rules.ts";
 import { newRunId, type Run, type Watermark } from "../runs/runs.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /** A metered hour of an open period, with the input that its last runs had considered. */
 export interface OpenHour extends WindowOfCluster {

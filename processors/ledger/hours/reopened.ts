@@ -1,7 +1,7 @@
 import type { Findings } from "../metering/findings.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /**
  * Returns the hours of a cluster with published usage that must be metered again because of what hours have found out that were metered at

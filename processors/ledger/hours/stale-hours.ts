@@ -2,7 +2,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun, RUN_ORDER } from "../../../runtime/store/schema/runs.ts";
 import { FLEET } from "../../../domain/charge/fleet.ts";
 import type { LedgerRules } from "../charging/rules.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /** An hour whose charges are missing, or were computed from other usage or other rules than the current ones. */
 export interface StaleWindow extends WindowOfCluster {

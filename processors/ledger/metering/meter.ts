@@ -10,7 +10,7 @@ import { failedNode, type Breach } from "../charge/breach.ts";
 import { keepBreaches } from "../runs/breaches.ts";
 import { LONGEST_REACH_MILLIS, REACH_SQL } from "../runs/window.ts";
 import { digestOf } from "../runs/digest.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../runs/runs.ts";
 import type { Measurement } from "../plan/measurement.ts";

@@ -1,5 +1,4 @@
 import type { Device } from "../../../domain/device.ts";
-import type { Evidence } from "../../../domain/holder.ts";
 import {
   holdsAt,
   isReservation,
@@ -12,8 +11,8 @@ import { isSameProfile } from "../../../domain/mig-profile.ts";
 import type { Held } from "../../../domain/share/claim.ts";
 import type { DeviceEvidence } from "../../../domain/workload.ts";
 import { readAllocations } from "../../../domain/attribution/allocated.ts";
-import { groupOf } from "../../../domain/attribution/group.ts";
-import { hasPart, isShared } from "../../../domain/attribution/kind.ts";
+import { isShared } from "../../../domain/attribution/kind.ts";
+import { podsOnDevice } from "../../../domain/attribution/ladder.ts";
 import type { Moment } from "../../../domain/attribution/moment.ts";
 import type { Proofs } from "../../../domain/attribution/proofs.ts";
 import { amountsOf, annotated, claimedPart, fractionOf, inMiB, instancePart, nameOf } from "./asked-part.ts";
@@ -37,9 +36,8 @@ export function deviceOf(slot: number, part: string): string {
 }
 
 /**
- * Returns the holders of each device of a node at a time, by the strongest available evidence: allocations by schedulers and drivers,
- * labels that exporters showed at any time, and holders that are known only from samples. It is the same ladder as the join's
- * (`processors/ingest/steps/join`), with all later knowledge.
+ * Returns the holders of each device of a node at a time, by the strongest available evidence ({@link podsOnDevice}, with the labels that
+ * exporters showed at any time), then holders that are known only from samples.
  */
 export function knownHolders(
   record: NodeRecord,
@@ -61,25 +59,15 @@ export function knownHolders(
   const resolved = new Set(allocations.resolved);
   // The pod's evidence matches no device of the node. It is in a slot without a seen GPU if there is one; otherwise weaker evidence counts.
   const unseen = slots.some(isUnseen) ? allocations.elsewhere : new Set<string>();
-  const found = devices.map((slotDevice, row): readonly { pod: Holding; evidence: Evidence }[] => {
-    const allocated = allocations.rows[row];
+  const found = devices.map((slotDevice, row) => {
     const proven = proofs
       .on(deviceOf(slotDevice.slot, slotDevice.part), pods)
       .filter((pod) => canHave(pod, slotDevice.device));
-    if (allocated !== undefined) {
-      // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
-      const beside = proven.filter((pod) => hasPart(pod) && !allocations.resolved.has(pod.uid));
-      return [
-        ...allocated.pods.map((pod) => ({ pod, evidence: allocated.evidence })),
-        ...beside.map((pod) => ({ pod, evidence: "label" as const })),
-      ];
-    }
-    return proven.flatMap((pod): readonly { pod: Holding; evidence: Evidence }[] => {
-      if (!isReservation(pod)) return [{ pod, evidence: "label" }];
-      const group = groupOf(pod, pods);
-      for (const { uid } of group) resolved.add(uid);
-      return group.map((member) => ({ pod: member, evidence: "group" }));
-    });
+    const allocated = allocations.rows[row];
+    const onDevice = podsOnDevice(allocated, proven, { pods, resolved: allocations.resolved });
+    for (const { pod, evidence } of onDevice)
+      if (allocated === undefined && evidence === "group") resolved.add(pod.uid);
+    return onDevice;
   });
   const counts = new Map<string, number>();
   for (const each of found) for (const { pod } of each) counts.set(pod.uid, (counts.get(pod.uid) ?? 0) + 1);

@@ -7,7 +7,7 @@ import { insertHours } from "./hours.ts";
 import { digestOf } from "../runs/digest.ts";
 import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
 import { HOURS_TOUCHED_SQL, LONGEST_REACH_MILLIS, REACH_SQL } from "../runs/window.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../runs/runs.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 

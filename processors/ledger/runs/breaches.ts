@@ -3,7 +3,7 @@ import { STANDING_BREACHES } from "../../../runtime/store/schema/runs.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import type { Breach } from "../charge/breach.ts";
 import type { Run } from "./runs.ts";
-import type { WindowOfCluster } from "./window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /**
  * Stores the breaches of a run, unless it is a trial, so that a close can name them. A breach that was found before is stored once. Fails with a

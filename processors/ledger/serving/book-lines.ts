@@ -17,7 +17,7 @@ import { SERVING_CHARGE_COLUMNS, type BookedServingLine } from "../../../runtime
 import { createBlocks, namesOf, rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
 import type { Booking } from "./booking.ts";
 import { FROZEN } from "../closed/frozen.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import type { Span } from "../plan/node-record.ts";
 import type { RuledLine } from "./serving-split.ts";
 

@@ -5,7 +5,7 @@ import { RUN_ID } from "../../../runtime/store/schema/runs.ts";
 import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
 import { digestOf } from "../runs/digest.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { AROUND_SPANS, bySpan, IN_SPANS, spanParameters } from "../runs/spans-sql.ts";
 import { announceRun, publishRun, type Run, type RunContent } from "../runs/runs.ts";
 import { HOURS_TOUCHED_SQL, LONGEST_REACH_MILLIS } from "../runs/window.ts";

@@ -8,7 +8,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { together } from "../../../runtime/store/in-step.ts";
 import { SERVING_HOUR_COLUMNS, type ServingHourRow } from "../../../runtime/store/schema/serving.ts";
 import { rowReader, selectionOf } from "../../../runtime/store/schema/table.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { tenantsOf, type Works } from "./gateways.ts";
 
 const readRow = rowReader(SERVING_HOUR_COLUMNS) as (row: Readonly<Record<string, unknown>>) => ServingHourRow;

@@ -7,7 +7,7 @@ import type { WorkloadFact } from "../../../domain/workload.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import type { PartitionEnds } from "./dirty-windows.ts";
-import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { LONGEST_REACH_MILLIS } from "../runs/window.ts";
 import { readNamesakes } from "../metering/read-pods.ts";
 import type { Watermark } from "../runs/runs.ts";

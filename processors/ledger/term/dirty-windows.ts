@@ -1,7 +1,7 @@
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import { HOURS_TOUCHED_SQL } from "../runs/window.ts";
-import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { SCRAPE_KEY_SQL } from "../rollup/rollups.ts";
 import { SERVING_SCRAPE_KEY_SQL } from "../serving/meter-serving.ts";
 import type { Watermark } from "../runs/runs.ts";

@@ -1,4 +1,4 @@
-import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 
 /** The timing for the recomputation of changed windows. */

@@ -7,7 +7,7 @@ import type { LedgerRules } from "../charging/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
 import { computeHours, portionOf } from "../hours/portion.ts";
 import { createRecharge } from "./recharge.ts";
-import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /** The result of settling. */
 export interface Settled {

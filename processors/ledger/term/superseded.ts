@@ -2,7 +2,7 @@ import { groupedBy } from "../../../domain/grouped.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
 import type { RunKind } from "../runs/runs.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { keyOf } from "../runs/window-of-cluster.ts";
+import { keyOf } from "../../../domain/charge/window-of-cluster.ts";
 
 /** How long superseded rows stay, for readers that began with them. */
 export const SUPERSEDED_KEPT_MILLIS = HOUR_MILLIS;

@@ -5,7 +5,7 @@ import type { StaleWindow } from "../hours/stale-hours.ts";
 import type { Findings } from "../metering/findings.ts";
 import { computeWindow, hasRawRows } from "../rollup/rollups.ts";
 import { newRunId } from "../runs/runs.ts";
-import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { nextLedger } from "./schedule.ts";
 import { isRunning, timeOf, type TermState } from "./term-state.ts";
 

@@ -1,7 +1,7 @@
 import type { ChargeFindings } from "../charging/charge-window.ts";
 import type { Closed } from "../closed/closed.ts";
 import type { RunKind } from "../runs/runs.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
 /** The events of a term, for metrics and logs. */
 export interface TermEvents {

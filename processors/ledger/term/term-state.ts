@@ -6,7 +6,7 @@ import type { LedgerRules } from "../charging/rules.ts";
 import { NOTHING_CLOSED } from "../closed/closed.ts";
 import { createFrozenWeights, type FrozenWeights } from "../closed/frozen.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
-import type { WindowOfCluster } from "../runs/window-of-cluster.ts";
+import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import type { Books } from "./books.ts";
 import { createDirtyFacts, type DirtyFacts } from "./dirty-facts.ts";
 import {

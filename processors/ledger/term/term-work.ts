@@ -2,7 +2,7 @@ import { pause } from "../../../runtime/clock.ts";
 import { dropAbandonedCloses } from "../closing/abandoned.ts";
 import { auditRules } from "../closing/audit.ts";
 import { hoursToMeter } from "../hours/hours-to-meter.ts";
-import { keyOf, type WindowOfCluster } from "../runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { readBooks, readBooksVersion } from "./books.ts";
 import { settledUntil } from "./dirty-windows.ts";
 import type { Term } from "./leader.ts";

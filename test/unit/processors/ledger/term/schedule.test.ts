@@ -5,7 +5,7 @@ import {
   SCHEDULE_TIMING,
   type Schedule,
 } from "../../../../../processors/ledger/term/schedule.ts";
-import { keyOf, type WindowOfCluster } from "../../../../../processors/ledger/runs/window-of-cluster.ts";
+import { keyOf, type WindowOfCluster } from "../../../../../domain/charge/window-of-cluster.ts";
 import { HOUR_MILLIS } from "../../../../../domain/time.ts";
 
 const NOON = Date.UTC(2026, 2, 1, 12);

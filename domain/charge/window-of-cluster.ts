@@ -9,3 +9,8 @@ export interface WindowOfCluster {
 export function keyOf({ cluster, windowStart }: WindowOfCluster): string {
   return `${windowStart} ${cluster}`;
 }
+
+/** Orders windows by time, then by cluster. */
+export function byWindow(one: WindowOfCluster, other: WindowOfCluster): number {
+  return one.windowStart - other.windowStart || (one.cluster < other.cluster ? -1 : 1);
+}

@@ -1,11 +1,11 @@
 import { gpuKey, type Device } from "../../../../domain/device.ts";
-import { NO_HOLDER, type Evidence, type Holder } from "../../../../domain/holder.ts";
+import { NO_HOLDER, type Holder } from "../../../../domain/holder.ts";
 import { isReservation, type Holding } from "../../../../domain/holding.ts";
 import { withShown } from "../../../../domain/share/node-gpus.ts";
 import type { ScrapeShape } from "../../../../domain/scrape.ts";
 import { readAllocations, type Allocated } from "../../../../domain/attribution/allocated.ts";
-import { groupOf } from "../../../../domain/attribution/group.ts";
-import { askedInAll, asksFor, deviceKey, hasPart, isShared, vendorOf } from "../../../../domain/attribution/kind.ts";
+import { askedInAll, asksFor, deviceKey, isShared, vendorOf } from "../../../../domain/attribution/kind.ts";
+import { podsOnDevice, type PodOnDevice } from "../../../../domain/attribution/ladder.ts";
 import { readLabel, type Label } from "./label.ts";
 import type { Moment } from "../../../../domain/attribution/moment.ts";
 import type { Proofs } from "../../../../domain/attribution/proofs.ts";
@@ -43,10 +43,10 @@ export function layoutOf({ devices, exporter }: ScrapeShape): Layout {
 }
 
 /**
- * Returns the holder of each row's device. The evidence, strongest first: allocations by schedulers and drivers, the labels of this scrape,
- * the labels of other scrapes, a job. The remaining devices are held in common by the pods without evidence.
+ * Returns the holder of each row's device. The evidence, strongest first: {@link podsOnDevice} with the label of this scrape, else with the
+ * labels of other scrapes, then a job. The remaining devices are held in common by the pods without evidence.
  */
-export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly Holder[] {
+export function rowHolders(layout: Layout, moment: Moment, proofs: Proofs): readonly Holder[] {
   const { devices, vendor } = layout;
   const sharing = isShared(withShown(moment.node.gpus, layout.gpus), vendor);
   const allocations = readAllocations(devices, moment);
@@ -68,7 +68,7 @@ export function climb(layout: Layout, moment: Moment, proofs: Proofs): readonly 
   return holders.map((holder, row) => {
     if (holder !== undefined) return holder;
     const common = open.filter((pod) => asksFor(pod, devices[row]!, vendor, moment.node));
-    return holderOf(common, "node") ?? NO_HOLDER;
+    return holderOf(common.map((pod) => ({ pod, evidence: "node" }))) ?? NO_HOLDER;
   });
 }
 
@@ -105,35 +105,32 @@ function known(
   }: { readonly proofs: Proofs; readonly sharing: boolean; readonly resolved: ReadonlySet<string> },
 ): Holder | undefined {
   const own = label.kind === "pod" && !proofs.isContradicted(label.pod) ? label.pod : undefined;
+  const onDevice = (labels: readonly Holding[]): Holder | undefined =>
+    holderOf(podsOnDevice(allocated, labels, { pods: moment.pods, resolved }));
   const isStrangers = label.kind === "stranger" && (allocated === undefined || isOnePods);
   if (allocated !== undefined && !isStrangers) {
     const isOwn = isOnePods && own !== undefined && allocated.pods.includes(own);
-    // A pod that holds a part by a label keeps it beside the pods whose parts were allocated.
-    const beside = proofs.on(key, moment.pods).filter((pod) => hasPart(pod) && !resolved.has(pod.uid));
-    return holderOf(isOwn ? [own] : [...allocated.pods, ...beside], allocated.evidence);
+    return isOwn ? holderOf([{ pod: own, evidence: allocated.evidence }]) : onDevice(proofs.on(key, moment.pods));
   }
   if (label.kind === "stranger") {
     const { namespace, name, uid } = label;
     return { namespace, name, uid, evidence: "label", holders: 1 };
   }
-  const isAlone = own !== undefined && (isOnePods || !sharing);
-  if (own !== undefined && isReservation(own)) {
-    const group = groupOf(own, moment.pods);
-    if (group.length > 0) return holderOf(group, "group");
-  } else if (isAlone) return holderOf([own], "label");
-
+  const isProven = own !== undefined && (isReservation(own) || isOnePods || !sharing);
+  const labelled = isProven ? onDevice([own]) : undefined;
+  if (labelled !== undefined) return labelled;
   const proven = proofs.on(key, moment.pods);
   // For an unshared GPU, the latest proven pod counts: the end of the pod before it is not known yet.
   const held = sharing || isOnePods ? proven : proven.toSorted((a, b) => b.from - a.from).slice(0, 1);
-  if (held.length > 0) return holderOf(held, "label");
-  if (device.hpcJob === undefined) return undefined;
+  const named = onDevice(held);
+  if (named !== undefined || device.hpcJob === undefined) return named;
   return { ...NO_HOLDER, name: device.hpcJob, evidence: "hpc-job", holders: 1 };
 }
 
 /** Returns a holder that stands for pods, which are sorted by namespace and name; undefined if there are none. */
-function holderOf(pods: readonly Holding[], evidence: Evidence): Holder | undefined {
+function holderOf(pods: readonly PodOnDevice[]): Holder | undefined {
   const [first] = pods;
   if (first === undefined) return undefined;
-  const { namespace, name, uid } = first;
-  return { namespace, name, uid, evidence, holders: pods.length };
+  const { namespace, name, uid } = first.pod;
+  return { namespace, name, uid, evidence: first.evidence, holders: pods.length };
 }
