@@ -17,8 +17,7 @@ export async function chargeMonth(
   const metered = { ...run, windowStart: START, runId: newRunId() };
   await meterWindow(store, metered, { ...rules, asOf: START + HOUR_MILLIS });
   const charged = { ...run, windowStart: START, runId: newRunId() };
-  const { content } = await chargeWindow(store, charged, rules.charge);
-  const { rows } = content!;
+  const { chargeRows: rows } = await chargeWindow(store, charged, rules.charge);
   for (let windowStart = from; windowStart < until; windowStart += HOUR_MILLIS) {
     if (windowStart === START) continue;
     const other = { ...run, windowStart, runId: newRunId() };

@@ -19,7 +19,7 @@ import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import type { SpreadCharges } from "../charge/spread-charges.ts";
 import { digestOf } from "../runs/digest.ts";
-import { announceRun, publishRun, type Run, type RunContent } from "../runs/runs.ts";
+import { announceRun, publishRun, type Run } from "../runs/runs.ts";
 import { insertServingLines } from "../serving/book-lines.ts";
 import { readServices } from "../serving/services.ts";
 import {
@@ -52,6 +52,12 @@ export interface ChargeFindings {
   readonly unpricedGpuHours: number;
 }
 
+/** The result of charging an hour. */
+export interface Charged extends ChargeFindings {
+  /** The rows of the published run; 0 if nothing was published. */
+  readonly chargeRows: number;
+}
+
 const digest = digestOf("charges", namesOf(CHARGE_COLUMNS), "from_at");
 
 /** The charges of one UTC hour of one cluster, added node by node. */
@@ -63,23 +69,19 @@ export interface HourCharges {
    * name.
    */
   add(of: NodeCharges): Promise<void>;
-  /** Publishes the charges as one run, unless most nodes have a breach, or a sum over the nodes is not exact. */
-  end(): Promise<ChargeFindings & { readonly content: RunContent | undefined }>;
+  /** Publishes the charges as one run with its basis, unless most nodes have a breach, or a sum over the nodes is not exact. */
+  end(basis?: string): Promise<Charged>;
 }
 
 /**
  * Computes the charges of one UTC hour of one cluster from its published usage, under each policy. Checks them against the cost of each GPU
- * and publishes them as one run, without the nodes that have a breach. After a breach of the hour itself, or of most nodes, nothing is published, and
- * `content` is undefined. Fails with a `StoreError`.
+ * and publishes them as one run, without the nodes that have a breach. After a breach of the hour itself, or of most nodes, nothing is published. Fails
+ * with a `StoreError`.
  */
-export async function chargeWindow(
-  store: StoreClient,
-  run: Run,
-  rules: ChargeRules,
-): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
+export async function chargeWindow(store: StoreClient, run: Run, rules: ChargeRules, basis = ""): Promise<Charged> {
   const charges = await beginCharges(store, run, rules);
   for await (const charged of chargedNodes(store, run, charges.rules)) await charges.add(charged);
-  return charges.end();
+  return charges.end(basis);
 }
 
 /** Begins a run of charges. The run is invisible until it ends. All methods fail with a `StoreError`. */
@@ -121,7 +123,7 @@ export async function beginCharges(
         if (index === 0) for (const { costs, gpuHours } of charges) unpriced += costs === undefined ? gpuHours : 0n;
       }
     },
-    async end() {
+    async end(basis = "") {
       const ofHour: Breach[] = [];
       for (const bill of bills) {
         const { refused, isBalanced, serving: served } = await bill.end();
@@ -141,10 +143,8 @@ export async function beginCharges(
       };
       await keepBreaches(store, run, findings.breaches);
       // If most nodes have a breach, the rules have the fault, and former charges stay.
-      if (ofHour.length > 0 || nodes.without * 2 > nodes.all) return { ...findings, content: undefined };
-      const content = await contentOf(store, run);
-      await publishRun(store, "charge", run, content);
-      return { ...findings, content };
+      if (ofHour.length > 0 || nodes.without * 2 > nodes.all) return { ...findings, chargeRows: 0 };
+      return { ...findings, chargeRows: await publishCharges(store, "charge", run, basis) };
     },
   };
 }
@@ -154,9 +154,16 @@ function breachesOfNode(node: string, charged: ChargedNode, policies: readonly P
   return policies.flatMap(({ name }, index) => breachesOf(name, node, charged, charged.charges[index]!));
 }
 
-/** Returns the rows and the hash that a run of charges has in the store now. Fails with a `StoreError`. */
-export async function contentOf(store: StoreClient, run: Run): Promise<RunContent> {
-  return { scrapes: 0, ...(await digest(store, run)) };
+/** Publishes the rows that a run of charges has in the store now. Returns their number. Fails with a `StoreError`. */
+export async function publishCharges(
+  store: StoreClient,
+  kind: "charge" | "correction",
+  run: Run,
+  basis: string,
+): Promise<number> {
+  const content = await digest(store, run);
+  await publishRun(store, kind, run, { scrapes: 0, ...content, basis });
+  return content.rows;
 }
 
 /** One policy's charges of an hour, added node by node. */

@@ -4,7 +4,7 @@ import type { Markup } from "../../../domain/price/book.ts";
 import { DEFAULT_SERVING } from "../../../domain/serving/rules.ts";
 import type { Weights } from "../../../domain/policy/spread.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { contentOf, type ChargeFindings, type ChargeRules } from "./charge-window.ts";
+import { publishCharges, type Charged, type ChargeFindings, type ChargeRules } from "./charge-window.ts";
 import type { Breach } from "../charge/breach.ts";
 import { keepBreaches } from "../runs/breaches.ts";
 import { insertCharges } from "./charge-inserts.ts";
@@ -18,7 +18,7 @@ import { breachesOf } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
-import { announceRun, publishRun, type Run, type RunContent } from "../runs/runs.ts";
+import { announceRun, type Run } from "../runs/runs.ts";
 import { insertServingLines, lineCorrections, readBookedLines } from "../serving/book-lines.ts";
 import { readServices } from "../serving/services.ts";
 import { createServingSplit, type UnsplitService } from "../serving/serving-split.ts";
@@ -29,14 +29,15 @@ export type CorrectionRun = Run & { readonly billingPeriod: number };
 /**
  * Computes the charges of an hour of a closed period again, with its frozen policies and spread weights and with the current prices, owners
  * and quotas. Publishes the difference to everything that closed periods have booked for the hour, as one run (docs/closing.md). Equal
- * inputs give equal rows. If sums are not exact, nothing is published, and `content` is undefined. Fails with a `StoreError`.
+ * inputs give equal rows. If sums are not exact, nothing is published. Fails with a `StoreError`.
  */
 export async function correctWindow(
   store: StoreClient,
   run: CorrectionRun,
   { book, owners, energy, serving = DEFAULT_SERVING }: Omit<ChargeRules, "policies">,
-  { closing, weights }: { readonly closing: ClosedPeriod; readonly weights: FrozenWeights },
-): Promise<ChargeFindings & { readonly content: RunContent | undefined }> {
+  of: { readonly closing: ClosedPeriod; readonly weights: FrozenWeights; readonly basis: string },
+): Promise<Charged> {
+  const { closing, weights, basis } = of;
   const { policies, closeId } = closing;
   const breaches: Breach[] = [];
   const refusedScopes = new Set<string>();
@@ -74,11 +75,9 @@ export async function correctWindow(
   const findings = { ...hour.findings, breaches, refusedScopes: [...refusedScopes], unsplitServices };
   if (breaches.length > 0) {
     await keepBreaches(store, run, breaches);
-    return { ...findings, content: undefined };
+    return { ...findings, chargeRows: 0 };
   }
-  const content = await contentOf(store, run);
-  await publishRun(store, "correction", run, content);
-  return { ...findings, content };
+  return { ...findings, chargeRows: await publishCharges(store, "correction", run, basis) };
 }
 
 /** Returns the charges of an hour under each policy, before anything is spread. The whole hour of a cluster is held in memory. */

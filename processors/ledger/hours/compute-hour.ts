@@ -1,6 +1,6 @@
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
-import { beginCharges, chargeWindow, type ChargeFindings, type HourCharges } from "../charging/charge-window.ts";
+import { beginCharges, chargeWindow, type Charged, type HourCharges } from "../charging/charge-window.ts";
 import { chargedUsage } from "../charging/charged-nodes.ts";
 import { correctWindow } from "../charging/corrections.ts";
 import { closingOf, type Closed } from "../closed/closed.ts";
@@ -9,7 +9,7 @@ import { meterWindow } from "../metering/meter.ts";
 import { meterServing } from "../serving/meter-serving.ts";
 import type { Findings } from "../metering/findings.ts";
 import { basisOf, type LedgerRules } from "../charging/rules.ts";
-import { newRunId, type Run, type RunContent, type Watermark } from "../runs/runs.ts";
+import { newRunId, type Run, type Watermark } from "../runs/runs.ts";
 import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import type { StaleWindow } from "./stale-hours.ts";
 
@@ -27,9 +27,8 @@ export interface LedgerTurn {
 }
 
 /** The result of computing an hour. */
-export interface LedgerWindow extends ChargeFindings, Findings {
+export interface LedgerWindow extends Charged, Findings {
   readonly usageRows: number;
-  readonly chargeRows: number;
 }
 
 /**
@@ -51,19 +50,19 @@ export async function computeLedger(
   const run = { cluster, windowStart, generation, watermark: facts, publishedAt: now, runId: window.usageRun };
   const { dates, absentAfterMillis } = rules;
   const isOpen = closingOf(turn.closed, windowStart) === undefined;
-  const begun = isOpen ? await beginCharges(store, chargeRunOf(window, rules, turn), rules.charge) : undefined;
-  const charges = begun && chargesAsMetered(begun);
+  const basis = basisOf(window, rules);
+  const begun = isOpen ? await beginCharges(store, chargeRunOf(window, turn), rules.charge) : undefined;
+  const charges = begun && chargesAsMetered(begun, basis);
   // A node that is missing in an hour of a closed period would be corrected to nothing.
   const options = { dates, absentAfterMillis, asOf: now, signal, onUsage: charges?.add, mayLackNodes: isOpen };
   const { rows, discovered, proofs, breaches } = await meterWindow(store, run, options);
   signal?.throwIfAborted();
-  const charged =
-    charges === undefined ? await chargeAgain(store, window, rules, turn) : rechargedOf("charge", await charges.end());
+  const charged = charges === undefined ? await chargeAgain(store, window, rules, turn) : await charges.end();
   return { ...charged, breaches: [...breaches, ...charged.breaches], usageRows: rows, discovered, proofs };
 }
 
 /** Charges nodes from the rows of the meter. If charging fails, metering continues, and the error is thrown at the end. */
-function chargesAsMetered(charges: HourCharges) {
+function chargesAsMetered(charges: HourCharges, basis: string) {
   let failure: { readonly error: unknown } | undefined;
   return {
     async add(rows: readonly UsageHour[]): Promise<void> {
@@ -76,15 +75,14 @@ function chargesAsMetered(charges: HourCharges) {
     },
     async end(): Promise<Awaited<ReturnType<HourCharges["end"]>>> {
       if (failure !== undefined) throw failure.error;
-      return charges.end();
+      return charges.end(basis);
     },
   };
 }
 
 /** The result of charging an hour again. */
-export interface Recharged extends ChargeFindings {
+export interface Recharged extends Charged {
   readonly kind: "charge" | "correction";
-  readonly chargeRows: number;
 }
 
 /**
@@ -97,16 +95,22 @@ export async function chargeAgain(
   rules: LedgerRules,
   { generation, now, closed, weights }: Omit<LedgerTurn, "facts" | "serving">,
 ): Promise<Recharged> {
-  const run = chargeRunOf({ cluster, windowStart, ...made }, rules, { generation, now });
+  const run = chargeRunOf({ cluster, windowStart }, { generation, now });
+  const basis = basisOf(made, rules);
   const closing = closingOf(closed, windowStart);
-  if (closing === undefined) return rechargedOf("charge", await chargeWindow(store, run, rules.charge));
+  if (closing === undefined) return { kind: "charge", ...(await chargeWindow(store, run, rules.charge, basis)) };
   // Nobody has written the list prices, so they do not correct what somebody has closed.
-  if (rules.charge.book.isList === true) return { ...NOTHING_CHARGED, kind: "correction", chargeRows: 0 };
+  if (rules.charge.book.isList === true) return NOTHING_CORRECTED;
   const into = { ...run, billingPeriod: closed.openSince };
-  return rechargedOf("correction", await correctWindow(store, into, rules.charge, { closing, weights }));
+  return {
+    kind: "correction",
+    ...(await correctWindow(store, into, rules.charge, { closing, weights, basis })),
+  };
 }
 
-const NOTHING_CHARGED: ChargeFindings = {
+const NOTHING_CORRECTED: Recharged = {
+  kind: "correction",
+  chargeRows: 0,
   breaches: [],
   refusedScopes: [],
   refusedTeams: [],
@@ -115,17 +119,8 @@ const NOTHING_CHARGED: ChargeFindings = {
 };
 
 function chargeRunOf(
-  { cluster, windowStart, ...made }: StaleWindow,
-  rules: LedgerRules,
+  { cluster, windowStart }: WindowOfCluster,
   { generation, now }: Pick<LedgerTurn, "generation" | "now">,
 ): Run {
-  const basis = basisOf(made, rules);
-  return { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId(), basis };
-}
-
-function rechargedOf(
-  kind: Recharged["kind"],
-  { content, ...findings }: ChargeFindings & { readonly content: RunContent | undefined },
-): Recharged {
-  return { ...findings, kind, chargeRows: content?.rows ?? 0 };
+  return { cluster, windowStart, generation, watermark: new Map(), publishedAt: now, runId: newRunId() };
 }

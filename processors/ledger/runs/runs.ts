@@ -16,8 +16,6 @@ export interface Run {
   readonly watermark: Watermark;
   /** Given by the caller. Of two runs of one generation, the later one counts. */
   readonly publishedAt: number;
-  /** The basis of the run, if that is not samples. Equal bases give equal rows. */
-  readonly basis?: string;
   /** The start of the billing period that the rows are booked in. If absent: the period of the window. */
   readonly billingPeriod?: number;
   /** True for a run that is never published: its rows are looked at, and dropped later. */
@@ -31,6 +29,8 @@ export interface RunContent {
   readonly rows: number;
   /** A hash of the rows' content, as a decimal string of 64 bits. */
   readonly hash: string;
+  /** The basis of the rows, if that is not samples. Equal bases give equal rows. */
+  readonly basis?: string;
 }
 
 /** Returns a new unique name for a run. */
@@ -68,7 +68,7 @@ async function insertRun(
   store: StoreClient,
   kind: "election" | "started" | RunKind,
   run: Run,
-  { scrapes, rows, hash }: RunContent,
+  { scrapes, rows, hash, basis = "" }: RunContent,
 ): Promise<void> {
   await insertRecords(store, "runs", [
     {
@@ -83,7 +83,7 @@ async function insertRun(
       rows,
       hash,
       published_at: new Date(run.publishedAt).toISOString(),
-      basis: run.basis ?? "",
+      basis,
       billing_period: dateText(periodOf(run.billingPeriod ?? run.windowStart).from),
     },
   ]);
