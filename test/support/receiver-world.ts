@@ -3,12 +3,8 @@ import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";
 import type { Scrape } from "../../domain/scrape.ts";
 import type { SampleDrop } from "../../collectors/prometheus/receive/model.ts";
 import type { MomentOutcome } from "../../collectors/prometheus/receive/moment-sender.ts";
-import {
-  startReceiver,
-  type Receiver,
-  type ReceiverLimits,
-  type ReceiverOptions,
-} from "../../collectors/prometheus/receive/receiver.ts";
+import { startReceiver, type Receiver } from "../../collectors/prometheus/receive/receiver.ts";
+import type { ReceiverLimits, ReceiverOptions } from "../../collectors/prometheus/receive/receiver-state.ts";
 import { compressed, writeV1, writeV2, type WrittenFamily, type WrittenSeries } from "./remote-write.ts";
 import { temporaryFolder } from "./folder.ts";
 
