@@ -1,13 +1,12 @@
-import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from "kafkajs";
+import type { Consumer, ConsumerGroupJoinEvent, Kafka } from "kafkajs";
 import type { Logger } from "pino";
 import { BusError } from "../bus.ts";
 import type { GroupHandler, TopicPartition } from "../bus.ts";
+import { createAssignedFeeds, nameOf, type FedPartition } from "./assigned-feeds.ts";
 import { toBusError, translating } from "./failures.ts";
-import { startFeed } from "./feed.ts";
 import type { Feed } from "./feed.ts";
 import { createGroupSession } from "./group-session.ts";
-import { toReceived } from "./received.ts";
-import type { TopicAdmin, Watermarks } from "./topic-admin.ts";
+import type { TopicAdmin } from "./topic-admin.ts";
 
 const RESTART_MILLIS = 2_000;
 /** How long a closing member waits for its leave. */
@@ -32,7 +31,7 @@ export interface SubscriptionOptions {
 /** A consumer in a group that feeds its partitions to a handler. */
 export interface Subscription {
   /** Returns the partitions that are fed now, with their feeds. */
-  feeds(): readonly (TopicPartition & { readonly feed: Feed })[];
+  feeds(): readonly FedPartition[];
   feedOf(partition: TopicPartition): Feed | undefined;
   generation(): number;
   commit(partition: TopicPartition, offset: number): Promise<void>;
@@ -50,14 +49,10 @@ export interface Subscription {
  * commit.
  */
 export async function startSubscription(options: SubscriptionOptions): Promise<Subscription> {
-  const { kafka, admin, group, topics, handler } = options;
+  const { kafka, group, topics } = options;
   const logger = options.logger.child({ group });
   const heartbeatMillis = Math.max(100, Math.floor(options.sessionTimeoutMillis / 10));
-  const session = createGroupSession(group, drain);
-  const feeds = new Map<string, TopicPartition & { readonly feed: Feed }>();
-  // Counts joins, so that work for an assignment is dropped when the next assignment comes.
-  let assignmentCount = 0;
-  let draining: Promise<void> | undefined;
+  const session = createGroupSession(group, () => assigned.drain());
   let closing = false;
   let restartTimer: NodeJS.Timeout | undefined;
   let leaveTimer: NodeJS.Timeout | undefined;
@@ -71,121 +66,30 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
     maxWaitTimeInMs: FETCH_WAIT_MILLIS,
     allowAutoTopicCreation: false,
   });
-  consumer.on(consumer.events.GROUP_JOIN, ({ payload }: ConsumerGroupJoinEvent) => assigned(payload.memberAssignment));
+  const assigned = createAssignedFeeds({
+    ...options,
+    consumer,
+    heartbeat: () => session.heartbeat(),
+    heartbeatMillis,
+    logger,
+  });
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }: ConsumerGroupJoinEvent) => {
+    const partitions = Object.entries(payload.memberAssignment).flatMap(([topic, numbers]) =>
+      numbers.map((partition) => ({ topic, partition })),
+    );
+    assigned.assign(closing ? [] : partitions);
+  });
   consumer.on(consumer.events.CRASH, ({ payload }) => {
     if (payload.restart || closing) return;
     logger.error({ err: payload.error }, "The consumer has stopped; it is started again.");
     restartTimer = setTimeout(() => void restart(), RESTART_MILLIS);
   });
 
-  function drain(): Promise<void> {
-    draining ??= drainOnce().finally(() => (draining = undefined));
-    return draining;
-  }
-
-  async function drainOnce(): Promise<void> {
-    assignmentCount += 1;
-    if (feeds.size === 0) return;
-    const owned = [...feeds.values()];
-    const heartbeats = setInterval(() => void session.heartbeat(), heartbeatMillis);
-    try {
-      await Promise.all(owned.map(({ feed }) => feed.pump.stop()));
-      await handler.onRevoked?.(owned.map(({ topic, partition }) => ({ topic, partition })));
-    } catch (error) {
-      logger.error({ err: error }, "Partitions were not drained before they were released.");
-    } finally {
-      clearInterval(heartbeats);
-      feeds.clear();
-    }
-  }
-
-  function assigned(assignment: Readonly<Record<string, readonly number[]>>): void {
-    assignmentCount += 1;
-    const count = assignmentCount;
-    const partitions = Object.entries(assignment).flatMap(([topic, numbers]) =>
-      numbers.map((partition) => ({ topic, partition })),
-    );
-    if (closing || partitions.length === 0) return;
-    // Paused before the first fetch, because kafkajs would answer an offset out of range by committing the oldest offset.
-    consumer.pause(toKafkaPartitions(partitions));
-    const begin = async (): Promise<void> => {
-      try {
-        await startFeeding(partitions, () => count === assignmentCount);
-      } catch (error) {
-        logger.error({ err: error }, "The committed offsets cannot be read; it is tried again.");
-        setTimeout(() => count === assignmentCount && void begin(), RESTART_MILLIS);
-      }
-    };
-    void begin();
-  }
-
-  async function startFeeding(partitions: readonly TopicPartition[], stillOwned: () => boolean): Promise<void> {
-    const starts = [];
-    for (const topic of new Set(partitions.map((owned) => owned.topic))) {
-      const [committed, ends] = await Promise.all([admin.committed(group, topic), admin.watermarks(topic)]);
-      for (const owned of partitions.filter((candidate) => candidate.topic === topic)) {
-        starts.push({
-          ...owned,
-          low: lowOf(ends, owned.partition),
-          committed: options.positionOf?.(owned) ?? committed.get(owned.partition),
-        });
-      }
-    }
-    if (!stillOwned()) return;
-    handler.onAssigned?.(partitions);
-    for (const { topic, partition, low, committed } of starts) {
-      if (committed !== undefined && committed < low) handler.onJump?.({ topic, partition, from: committed, to: low });
-      const offset = Math.max(committed ?? low, low);
-      consumer.seek({ topic, partition, offset: String(offset) });
-      feeds.set(nameOf({ topic, partition }), {
-        topic,
-        partition,
-        feed: startFeed({
-          offset,
-          hand: (messages) => handler.onMessages(messages),
-          throttle: (stopped) => throttle({ topic, partition }, stopped),
-          logger: logger.child({ topic, partition }),
-        }),
-      });
-    }
-    consumer.resume(toKafkaPartitions(partitions));
-  }
-
-  function throttle(partition: TopicPartition, stopped: boolean): void {
-    if (stopped) consumer.pause(toKafkaPartitions([partition]));
-    else consumer.resume(toKafkaPartitions([partition]));
-  }
-
-  async function onBatch(payload: EachBatchPayload): Promise<void> {
-    const { batch } = payload;
-    const { topic, partition } = batch;
-    const feed = feeds.get(nameOf(batch))?.feed;
-    if (feed === undefined || draining !== undefined) return;
-    // The batch has the requested offset, although kafkajs's types omit it.
-    const askedFor = Number((batch as typeof batch & { readonly fetchedOffset: string }).fetchedOffset);
-    if (askedFor > feed.nextOffset()) {
-      // kafkajs jumped to the oldest message after an offset out of range, or this is a fetch of an earlier assignment.
-      const low = lowOf(await admin.watermarks(topic), partition);
-      const from = feed.nextOffset();
-      if (low > from) {
-        handler.onJump?.({ topic, partition, from, to: low });
-        feed.skipTo(low);
-      }
-      if (askedFor > feed.nextOffset()) {
-        consumer.seek({ topic, partition, offset: String(feed.nextOffset()) });
-        return;
-      }
-    }
-    const messages = batch.messages.map((message) => toReceived(topic, partition, message));
-    feed.push(messages, Number(batch.lastOffset()) + 1);
-    payload.resolveOffset(batch.lastOffset());
-  }
-
-  const run = () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: onBatch });
+  const run = () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: assigned.onBatch });
 
   async function restart(): Promise<void> {
     try {
-      await drain();
+      await assigned.drain();
       await consumer.connect();
       await run();
     } catch (error) {
@@ -207,11 +111,11 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
   }
 
   return {
-    feeds: () => [...feeds.values()],
-    feedOf: (partition) => feeds.get(nameOf(partition))?.feed,
+    feeds: () => [...assigned.feeds.values()],
+    feedOf: (partition) => assigned.feeds.get(nameOf(partition))?.feed,
     generation: () => session.generation(),
     async commit(partition, offset) {
-      if (!feeds.has(nameOf(partition))) {
+      if (!assigned.feeds.has(nameOf(partition))) {
         throw new BusError("not-owner", `This member of ${group} does not own ${nameOf(partition)}.`, {
           retriable: false,
         });
@@ -226,7 +130,7 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
       if (closing) return;
       closing = true;
       clearTimeout(restartTimer);
-      await drain();
+      await assigned.drain();
       // While the group waits for a lost member, the broker does not answer on the connection of a join: a leave would take as long as that
       // member's session. Everything is drained, so a late leave is abandoned and the group removes this member.
       const late = new Promise<void>((_, reject) => {
@@ -237,16 +141,4 @@ export async function startSubscription(options: SubscriptionOptions): Promise<S
         .finally(() => clearTimeout(leaveTimer));
     },
   };
-}
-
-function nameOf({ topic, partition }: TopicPartition): string {
-  return `${topic}/${partition}`;
-}
-
-function toKafkaPartitions(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
-  return partitions.map(({ topic, partition }) => ({ topic, partitions: [partition] }));
-}
-
-function lowOf(watermarks: readonly Watermarks[], partition: number): number {
-  return watermarks.find((ends) => ends.partition === partition)?.low ?? 0;
 }
