@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import { startCollector, type CollectorEvents } from "../collectors/exporters/collector.ts";
+import { startCollector, type Collector, type CollectorEvents } from "../collectors/exporters/collector.ts";
 import { createJobs } from "../collectors/exporters/jobs.ts";
 import { machineClock } from "../collectors/exporters/loop.ts";
 import type { RefusedPod } from "../collectors/exporters/targets/target.ts";
@@ -11,18 +11,18 @@ import type { DropReason } from "../runtime/bus/spool.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import { BusError, type Bus } from "../runtime/bus/bus.ts";
 import type { Config } from "../runtime/config/schema.ts";
-import { repeat } from "../runtime/lifecycle/repeat.ts";
+import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import { createLifecycle } from "../runtime/lifecycle/stopping.ts";
 import { createMetrics, type Metrics } from "../runtime/telemetry/metrics.ts";
 import { startTelemetry } from "../runtime/telemetry/telemetry.ts";
 import { createRate } from "../runtime/telemetry/rate.ts";
 import { registerProcessMetrics } from "../runtime/telemetry/process-metrics.ts";
-import { createLackingCounters } from "./lacking-counters.ts";
-import { startRemoteWrite } from "./remote-write.ts";
+import { createLackingCounters, type SeenTarget } from "./lacking-counters.ts";
+import { startRemoteWrite, type RemoteWrite } from "./remote-write.ts";
 import { sendLeftSpools, type Shard } from "./left-spools.ts";
 import type { CollectorStatus, Role } from "./role.ts";
-import { createScrapeSenders } from "./scrape-senders.ts";
-import { startWatchers } from "./watchers.ts";
+import { createScrapeSenders, type ScrapeSenders } from "./scrape-senders.ts";
+import { startWatchers, type Watchers } from "./watchers.ts";
 
 const RATE_WINDOW_MILLIS = 60_000;
 const MOST_FAILING = 10;
@@ -88,39 +88,9 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
   const watchers = lifecycle.add("watchers", startWatchers({ config, shard, bus, metrics, logger }));
 
   const rate = createRate(RATE_WINDOW_MILLIS);
-  let last = { sent: 0, errors: 0, refused: 0 };
-  const sample = (): void => {
-    rate.observe(totals.values, Date.now());
-    const { queuedMessages, queuedBytes, sent, errors } = senders.stats();
-    const { bytes, refused } = collector.templates;
-    metrics.spoolMessages.set(queuedMessages);
-    metrics.spoolBytes.set(queuedBytes);
-    metrics.messagesSent.inc(sent - last.sent);
-    metrics.sendErrors.inc(errors - last.errors);
-    metrics.templateBytes.set(bytes);
-    metrics.templatesRefused.inc(refused - last.refused);
-    last = { sent, errors, refused };
-    watchers.sample();
-  };
-  const sampleRemoteWrite = (): void => remoteWrite?.sample();
-  const countServingRows = (): void => {
-    metrics.servingRows.reset();
-    for (const { job, reads, rows } of collector.targets())
-      if (reads === "serving") metrics.servingRows.inc({ scrape_job: job }, rows);
-  };
-  const tellLacking = createLackingCounters(metrics);
-  const onError = (error: unknown): void => logger.error({ err: error }, "the collector's status cannot be read");
-  lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
-  lifecycle.add("sampling of remote write", repeat(REMOTE_WRITE_SAMPLE_MILLIS, sampleRemoteWrite, onError));
-  lifecycle.add("serving rows", repeat(SERVING_ROWS_MILLIS, countServingRows, onError));
-  lifecycle.add(
-    "lacking counters",
-    repeat(
-      LACKING_EVERY_MILLIS,
-      () => tellLacking([...collector.targets(), ...(remoteWrite?.targets() ?? [])]),
-      onError,
-    ),
-  );
+  const observe = (): void => rate.observe(totals.values, Date.now());
+  const sampled = { collector, senders, watchers, remoteWrite, metrics, observe, logger };
+  for (const [name, sampling] of Object.entries(startSampling(sampled))) lifecycle.add(name, sampling);
 
   return {
     registry,
@@ -146,6 +116,51 @@ export async function startCollectorRole(config: Config, shard: Shard, logger: L
     },
     notReady: () => (declaring.done ? undefined : "no answer from the bus yet"),
     stop: () => lifecycle.stop(),
+  };
+}
+
+/** The parts of a collector whose state is sampled. */
+interface Sampled {
+  readonly collector: Collector;
+  readonly senders: ScrapeSenders;
+  readonly watchers: Watchers;
+  readonly remoteWrite: RemoteWrite | undefined;
+  readonly metrics: Metrics;
+  /** Called in each sample. */
+  readonly observe: () => void;
+  readonly logger: Logger;
+}
+
+/** Sets the metrics of the current state, each in its interval. */
+function startSampling(of: Sampled): Readonly<Record<string, Repeated>> {
+  const { collector, senders, watchers, remoteWrite, metrics, observe, logger } = of;
+  let last = { sent: 0, errors: 0, refused: 0 };
+  const sample = (): void => {
+    observe();
+    const { queuedMessages, queuedBytes, sent, errors } = senders.stats();
+    const { bytes, refused } = collector.templates;
+    metrics.spoolMessages.set(queuedMessages);
+    metrics.spoolBytes.set(queuedBytes);
+    metrics.messagesSent.inc(sent - last.sent);
+    metrics.sendErrors.inc(errors - last.errors);
+    metrics.templateBytes.set(bytes);
+    metrics.templatesRefused.inc(refused - last.refused);
+    last = { sent, errors, refused };
+    watchers.sample();
+  };
+  const countServingRows = (): void => {
+    metrics.servingRows.reset();
+    for (const { job, reads, rows } of collector.targets())
+      if (reads === "serving") metrics.servingRows.inc({ scrape_job: job }, rows);
+  };
+  const countLacking = createLackingCounters(metrics);
+  const seen = (): readonly SeenTarget[] => [...collector.targets(), ...(remoteWrite?.targets() ?? [])];
+  const onError = (error: unknown): void => logger.error({ err: error }, "the collector's status cannot be read");
+  return {
+    sampling: repeat(SAMPLE_MILLIS, sample, onError),
+    "sampling of remote write": repeat(REMOTE_WRITE_SAMPLE_MILLIS, () => remoteWrite?.sample(), onError),
+    "serving rows": repeat(SERVING_ROWS_MILLIS, countServingRows, onError),
+    "lacking counters": repeat(LACKING_EVERY_MILLIS, () => countLacking(seen()), onError),
   };
 }
 

@@ -2,6 +2,7 @@ import type { ProcessorRole } from "./role.ts";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { startFacts } from "../processors/ingest/facts.ts";
+import type { Intake } from "../processors/ingest/intake.ts";
 import { startProcessor, type ProcessorEvents } from "../processors/ingest/processor.ts";
 import { startServing } from "../processors/ingest/serving.ts";
 import { createGpuPrices, type PricedNode } from "../processors/live/gpu-price.ts";
@@ -14,7 +15,7 @@ import { openBus } from "../runtime/bus/open.ts";
 import { topicDeclarations } from "../runtime/bus/topics.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
-import { repeat } from "../runtime/lifecycle/repeat.ts";
+import { repeat, type Repeated } from "../runtime/lifecycle/repeat.ts";
 import { createLifecycle, type Lifecycle } from "../runtime/lifecycle/stopping.ts";
 import { connectStore, type StoreAddress } from "../runtime/store/connection.ts";
 import { createMetrics, type Metrics } from "../runtime/telemetry/metrics.ts";
@@ -105,28 +106,16 @@ async function assemble(
     await startLedger({ config, bus, store, board, recharge, metrics, logger, now: Date.now }),
   );
 
-  const rate = createRate(RATE_WINDOW_MILLIS);
-  let lagMessages = 0;
-  const sample = async (): Promise<void> => {
-    rate.observe(totals.rows, Date.now());
-    metrics.rowsWaiting.set(processor.waiting + serving.waiting);
-    metrics.partitionsPaused.set(processor.paused.length + serving.paused.length);
-    const [lags, ofServing] = await Promise.all([processor.member.lag(), serving.member.lag()]);
-    metrics.servingLag.set(ofServing.reduce((sum, { messages }) => sum + messages, 0));
-    metrics.lag.reset();
-    for (const { partition, messages } of lags) metrics.lag.set({ partition: String(partition) }, messages);
-    lagMessages = lags.reduce((sum, { messages }) => sum + messages, 0);
-  };
-  const onError = (error: unknown): void => logger.debug({ err: error }, "the lag cannot be read");
-  lifecycle.add("sampling", repeat(SAMPLE_MILLIS, sample, onError));
+  const lag = startLag({ processor, serving, totals, metrics, logger });
+  lifecycle.add("sampling", lag);
 
   return {
     registry,
     status() {
       return Promise.resolve({
         rowsStored: totals.rows,
-        rowsPerSecond: rate.perSecond(),
-        lagMessages,
+        rowsPerSecond: lag.rowsPerSecond(),
+        lagMessages: lag.messages(),
         freshnessSeconds: quantiles(totals.ages),
         deadLetters: totals.deadLetters,
         pausedPartitions: processor.paused,
@@ -150,6 +139,41 @@ async function assemble(
       }
     },
     stop: () => lifecycle.stop(),
+  };
+}
+
+/** The rate and the lag of a processor, each second. */
+interface Lag extends Repeated {
+  rowsPerSecond(): number;
+  /** The messages of samples that are not stored yet. */
+  messages(): number;
+}
+
+function startLag(of: {
+  readonly processor: Intake;
+  readonly serving: Intake;
+  readonly totals: Totals;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}): Lag {
+  const { processor, serving, totals, metrics, logger } = of;
+  const rate = createRate(RATE_WINDOW_MILLIS);
+  let lagMessages = 0;
+  const sample = async (): Promise<void> => {
+    rate.observe(totals.rows, Date.now());
+    metrics.rowsWaiting.set(processor.waiting + serving.waiting);
+    metrics.partitionsPaused.set(processor.paused.length + serving.paused.length);
+    const [lags, ofServing] = await Promise.all([processor.member.lag(), serving.member.lag()]);
+    metrics.servingLag.set(ofServing.reduce((sum, { messages }) => sum + messages, 0));
+    metrics.lag.reset();
+    for (const { partition, messages } of lags) metrics.lag.set({ partition: String(partition) }, messages);
+    lagMessages = lags.reduce((sum, { messages }) => sum + messages, 0);
+  };
+  const onError = (error: unknown): void => logger.debug({ err: error }, "the lag cannot be read");
+  return {
+    ...repeat(SAMPLE_MILLIS, sample, onError),
+    rowsPerSecond: () => rate.perSecond(),
+    messages: () => lagMessages,
   };
 }
 

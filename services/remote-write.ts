@@ -3,15 +3,14 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import type { SampleSink } from "../collectors/exporters/collector.ts";
 import { machineClock } from "../collectors/exporters/loop.ts";
-import type { PushedTarget } from "../collectors/prometheus/receive/model.ts";
+import type { ReceiverEvents } from "../collectors/prometheus/receive/receiver-state.ts";
 import { startReceiver } from "../collectors/prometheus/receive/receiver.ts";
-import { senderGaps } from "../collectors/prometheus/receive/sender-gaps.ts";
 import { startWriteServer } from "../collectors/prometheus/receive/write-server.ts";
-import { createScrapeDecoder } from "../domain/messages/scrape-message.ts";
 import type { Config } from "../runtime/config/schema.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import { openTls } from "../runtime/tls/port-tls.ts";
 import type { SeenTarget } from "./lacking-counters.ts";
+import { createPushedView } from "./pushed-view.ts";
 import type { Shard } from "./left-spools.ts";
 import type { RemoteWriteStatus } from "./role.ts";
 
@@ -28,7 +27,6 @@ export interface RemoteWrite {
 
 /** The wait before the log has what senders leave out: metadata and `kube_pod_info` come once a minute. */
 const GAPS_MILLIS = 120_000;
-const GAPS_EVERY_MILLIS = 10_000;
 
 /** Returns the folder of a collector's write-ahead log for remote write. It stays the same if the count of collectors changes. */
 function remoteWriteFolder(data: string, { index }: Shard): string {
@@ -64,19 +62,7 @@ export async function startRemoteWrite(options: {
       page: { series: collector.seriesLimit, devices: collector.deviceLimit },
     },
     sink,
-    events: {
-      onSamples(kept, dropped) {
-        metrics.writeSamples.inc(kept);
-        onValues(kept);
-        for (const [reason, count] of Object.entries(dropped)) metrics.writeSamplesLeftOut.inc({ reason }, count);
-      },
-      onMoment: (outcome) => metrics.writeScrapes.inc({ outcome }),
-      onElected: () => metrics.writeElections.inc(),
-      onSinkError(target, error) {
-        metrics.writeScrapesUnsent.inc();
-        logger.error({ err: error, target: target.instance }, "a scrape of a Prometheus could not be sent or spooled");
-      },
-    },
+    events: eventsOf(metrics, onValues, logger),
     clock: machineClock,
     logger,
   });
@@ -99,43 +85,15 @@ export async function startRemoteWrite(options: {
     throw error;
   });
   logger.info({ listen: server.url }, "receiving remote write");
-  const decoder = createScrapeDecoder();
-  const seen = new WeakMap<Uint8Array, SeenTarget>();
+  const pushed = createPushedView(receiver);
   const logged = new Set<string>();
   let firstMillis: number | undefined;
 
-  const withGpus = (): PushedTarget[] =>
-    [...receiver.targets.values()].filter(({ lastMessage }) => lastMessage !== undefined);
-  let lastGaps: { readonly gaps: RemoteWriteStatus["leftOut"]; readonly atMillis: number } | undefined;
-  /** Returns what senders leave out, at most some seconds old: all series of all targets are read for it. */
-  function gaps(): RemoteWriteStatus["leftOut"] {
-    const atMillis = machineClock.monotonicMillis();
-    if (lastGaps === undefined || atMillis - lastGaps.atMillis > GAPS_EVERY_MILLIS)
-      lastGaps = { gaps: senderGaps(receiver.targets.values(), receiver.families), atMillis };
-    return lastGaps.gaps;
-  }
-
-  /** Returns the state of a target by its last message. Each message is decoded once. */
-  function seenTarget({ job, instance, lastMessage }: PushedTarget): SeenTarget | undefined {
-    const known = seen.get(lastMessage!);
-    if (known !== undefined) return known;
-    const scrape = decoder.decode(lastMessage!);
-    if ("invalid" in scrape) return undefined;
-    const { columns, devices } = scrape.shape;
-    const gpus = devices.filter(({ repeatsGpu }) => repeatsGpu !== true).length;
-    const made = { job, url: instance, columns, gpus };
-    seen.set(lastMessage!, made);
-    return made;
-  }
-
   return {
     url: server.url,
-    targets: () =>
-      withGpus()
-        .map((target) => seenTarget(target))
-        .filter((target) => target !== undefined),
+    targets: pushed.seen,
     status() {
-      const targets = withGpus();
+      const targets = pushed.withGpus();
       const { use } = receiver;
       return {
         address: server.url,
@@ -144,12 +102,12 @@ export async function startRemoteWrite(options: {
         series: use.series,
         memoryBytes: use.memoryBytes,
         logBytes: use.logBytes,
-        leftOut: gaps(),
+        leftOut: pushed.gaps(),
       };
     },
     sample() {
       const { use } = receiver;
-      const { length } = withGpus();
+      const { length } = pushed.withGpus();
       metrics.writeSeries.set(use.series);
       metrics.writeTargets.set(length);
       metrics.writeSenders.set(server.senders());
@@ -158,7 +116,7 @@ export async function startRemoteWrite(options: {
       if (length === 0) return;
       firstMillis ??= machineClock.monotonicMillis();
       if (machineClock.monotonicMillis() - firstMillis < GAPS_MILLIS) return;
-      for (const { what, text } of gaps()) {
+      for (const { what, text } of pushed.gaps()) {
         if (logged.has(what)) continue;
         logged.add(what);
         logger.warn({ leftOut: text }, "senders of remote write leave something out");
@@ -167,6 +125,22 @@ export async function startRemoteWrite(options: {
     async stop() {
       await server.stop();
       await receiver.stop();
+    },
+  };
+}
+
+function eventsOf(metrics: Metrics, onValues: (count: number) => void, logger: Logger): ReceiverEvents {
+  return {
+    onSamples(kept, dropped) {
+      metrics.writeSamples.inc(kept);
+      onValues(kept);
+      for (const [reason, count] of Object.entries(dropped)) metrics.writeSamplesLeftOut.inc({ reason }, count);
+    },
+    onMoment: (outcome) => metrics.writeScrapes.inc({ outcome }),
+    onElected: () => metrics.writeElections.inc(),
+    onSinkError(target, error) {
+      metrics.writeScrapesUnsent.inc();
+      logger.error({ err: error, target: target.instance }, "a scrape of a Prometheus could not be sent or spooled");
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { StoreError } from "../../runtime/store/store-error.ts";
-import type { Rejected, Taken } from "./intake.ts";
+import type { Rejected, Taken } from "./flusher.ts";
 import { insertRows, type ScrapeRowWriter } from "./scrape-rows.ts";
 import type { JoinedScrape } from "./steps/join.ts";
 

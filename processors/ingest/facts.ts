@@ -14,7 +14,8 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { FACT_COLUMNS, type FactRows } from "../../runtime/store/schema/facts.ts";
 import { createBlocks, namesOf } from "../../runtime/store/schema/table.ts";
 import { insertOrHalve } from "./batch.ts";
-import { startIntake, type Intake, type IntakeEvents } from "./intake.ts";
+import type { IntakeEvents } from "./flusher.ts";
+import { startIntake, type Intake } from "./intake.ts";
 import type { Outcome } from "./steps/outcome.ts";
 
 const TABLES = Object.keys(FACT_COLUMNS) as readonly (keyof FactRows)[];

@@ -52,10 +52,10 @@ export interface SampleColumns {
 
 const FIRST_ROOM = 1024;
 
-/**
- * Creates empty columns. The parts that stay the same between scrapes are computed once and cached for the lifetime of the holders array.
- */
-export function createSampleColumns(): SampleColumns {
+/** The columns of a block. */
+type BlockColumns = ReturnType<typeof createColumns>;
+
+function createColumns() {
   const texts = Object.entries(SAMPLE_TEXTS).map(([name, textOf]) => ({ column: textColumn(name), textOf }));
   const metrics = METRICS.map(({ name, unit }) => {
     const [type, bytes, scale] = UNIT_TYPES[unit];
@@ -72,7 +72,7 @@ export function createSampleColumns(): SampleColumns {
   const activity = numberColumn("activity_ppm", OTHER_SAMPLE_TYPES.activity_ppm, 4);
   const processActivity = numberColumn("process_activity_ppm", OTHER_SAMPLE_TYPES.process_activity_ppm, 4);
   const other = mapColumn<number>("other", "Float64", (out, value) => out.float64(value));
-  const columns = [
+  const all = [
     ...texts.map(({ column }) => column),
     labels,
     repeatsGpu,
@@ -85,94 +85,126 @@ export function createSampleColumns(): SampleColumns {
     ...metrics.map(({ column }) => column),
     other,
   ];
+  return {
+    texts,
+    metrics,
+    labels,
+    repeatsGpu,
+    repeatsDevice,
+    holderCounts,
+    scrapedAt,
+    interval,
+    activity,
+    processActivity,
+    other,
+    all,
+  };
+}
+
+/**
+ * Creates empty columns. The parts that stay the same between scrapes are computed once and cached for the lifetime of the holders array.
+ */
+export function createSampleColumns(): SampleColumns {
+  const columns = createColumns();
   const out = createByteWriter();
   const plans = new WeakMap<readonly Holder[], ShapePlan>();
   let room = 0;
   let rows = 0;
 
-  function plan(scrape: Scrape, holders: readonly Holder[]): ShapePlan {
-    const { devices, columns: names } = scrape.shape;
-    const indexOfColumn = (name: string): number => names.indexOf(name);
-    return {
-      texts: texts.flatMap(({ column, textOf }) => {
-        const keys = textKeys(devices.map((device, row) => textOf(device, holders[row]!, scrape) ?? ""));
-        return keys === undefined ? [] : [{ column, keys }];
-      }),
-      hasLabels: devices.some((device) => device.labels !== undefined),
-      labels: devices.map((device) => Object.entries(device.labels ?? {})),
-      repeatsGpu: devices.map((device) => device.repeatsGpu === true),
-      repeatsDevice: devices.map((device) => device.repeatsDevice === true),
-      holders: holders.map((holder) => Math.min(holder.holders, 2 ** 16 - 1)),
-      metrics: metrics.flatMap((metric, index) => {
-        const found = indexOfColumn(METRICS[index]!.name);
-        return found < 0 ? [] : [{ ...metric, index: found }];
-      }),
-      others: othersOf(scrape.shape),
-      activity: ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"].map(indexOfColumn),
-      processActivity: indexOfColumn("process_utilization_ratio"),
-    };
-  }
-
   function makeRoom(needed: number): void {
     if (needed <= room) return;
     room = Math.max(FIRST_ROOM, 2 * room, needed);
-    for (const column of columns) column.grow(room);
-  }
-
-  /** Writes the unchanged parts, for rows from `from` on. */
-  function setIdentities(from: number, planned: ShapePlan, { scrapedAtMillis, intervalMillis }: Scrape): void {
-    for (const { column, keys } of planned.texts) column.putKeys(from, keys);
-    const rows = planned.holders.length;
-    scrapedAt.fill(from, rows, scrapedAtMillis);
-    interval.fill(from, rows, intervalMillis);
-    for (let index = 0; index < rows; index++) {
-      holderCounts.put(from + index, planned.holders[index]!);
-      if (planned.repeatsGpu[index] === true) repeatsGpu.put(from + index, 1);
-      if (planned.repeatsDevice[index] === true) repeatsDevice.put(from + index, 1);
-      if (planned.hasLabels) labels.put(from + index, planned.labels[index]!);
-    }
-  }
-
-  function setValues(from: number, planned: ShapePlan, { values, shape }: Scrape): void {
-    const step = shape.columns.length;
-    const rows = planned.holders.length;
-    // The collector keeps values within these bounds. Any other value on the bus must not fail the batch.
-    for (const { column, index: first, scale, least, most } of planned.metrics)
-      column.setScaled(from, { values, first, step, rows, scale, least, most });
-    const [graphics, utilization, sm] = planned.activity;
-    for (let index = 0; index < rows; index++) {
-      const at = (column: number): number => (column < 0 ? Number.NaN : values[index * step + column]!);
-      setPpm(activity, from + index, activityPpm(at(graphics!), at(utilization!), at(sm!)));
-      setPpm(processActivity, from + index, activityPpm(at(planned.processActivity)));
-      if (planned.others.length > 0) {
-        const others = planned.others.filter(({ index }) => !Number.isNaN(at(index)));
-        other.put(
-          from + index,
-          others.map(({ name, index }) => [name, at(index)]),
-        );
-      }
-    }
+    for (const column of columns.all) column.grow(room);
   }
 
   return {
-    columns,
+    columns: columns.all,
     append({ scrape, holders }) {
       let planned = plans.get(holders);
-      if (planned === undefined) plans.set(holders, (planned = plan(scrape, holders)));
+      if (planned === undefined) plans.set(holders, (planned = planOf(columns, scrape, holders)));
       const count = holders.length;
       makeRoom(rows + count);
-      setIdentities(rows, planned, scrape);
-      setValues(rows, planned, scrape);
+      setIdentities(columns, rows, planned, scrape);
+      setValues(columns, rows, planned, scrape);
       rows += count;
       return count;
     },
     take() {
-      const written = columns.filter(({ isWritten }) => isWritten);
+      const written = columns.all.filter(({ isWritten }) => isWritten);
       const block = { columns: written.map(({ name }) => name), bytes: takeBlock(out, written, rows) };
       rows = 0;
       return block;
     },
   };
+}
+
+function planOf({ texts, metrics }: BlockColumns, scrape: Scrape, holders: readonly Holder[]): ShapePlan {
+  const { devices, columns: names } = scrape.shape;
+  const indexOfColumn = (name: string): number => names.indexOf(name);
+  return {
+    texts: texts.flatMap(({ column, textOf }) => {
+      const keys = textKeys(devices.map((device, row) => textOf(device, holders[row]!, scrape) ?? ""));
+      return keys === undefined ? [] : [{ column, keys }];
+    }),
+    hasLabels: devices.some((device) => device.labels !== undefined),
+    labels: devices.map((device) => Object.entries(device.labels ?? {})),
+    repeatsGpu: devices.map((device) => device.repeatsGpu === true),
+    repeatsDevice: devices.map((device) => device.repeatsDevice === true),
+    holders: holders.map((holder) => Math.min(holder.holders, 2 ** 16 - 1)),
+    metrics: metrics.flatMap((metric, index) => {
+      const found = indexOfColumn(METRICS[index]!.name);
+      return found < 0 ? [] : [{ ...metric, index: found }];
+    }),
+    others: othersOf(scrape.shape),
+    activity: ["gr_engine_active_ratio", "gpu_utilization_ratio", "sm_active_ratio"].map(indexOfColumn),
+    processActivity: indexOfColumn("process_utilization_ratio"),
+  };
+}
+
+/** Writes the unchanged parts, for rows from `from` on. */
+function setIdentities(
+  columns: BlockColumns,
+  from: number,
+  planned: ShapePlan,
+  { scrapedAtMillis, intervalMillis }: Scrape,
+): void {
+  const { scrapedAt, interval, holderCounts, repeatsGpu, repeatsDevice, labels } = columns;
+  for (const { column, keys } of planned.texts) column.putKeys(from, keys);
+  const rows = planned.holders.length;
+  scrapedAt.fill(from, rows, scrapedAtMillis);
+  interval.fill(from, rows, intervalMillis);
+  for (let index = 0; index < rows; index++) {
+    holderCounts.put(from + index, planned.holders[index]!);
+    if (planned.repeatsGpu[index] === true) repeatsGpu.put(from + index, 1);
+    if (planned.repeatsDevice[index] === true) repeatsDevice.put(from + index, 1);
+    if (planned.hasLabels) labels.put(from + index, planned.labels[index]!);
+  }
+}
+
+function setValues(
+  { activity, processActivity, other }: BlockColumns,
+  from: number,
+  planned: ShapePlan,
+  { values, shape }: Scrape,
+): void {
+  const step = shape.columns.length;
+  const rows = planned.holders.length;
+  // The collector keeps values within these bounds. Any other value on the bus must not fail the batch.
+  for (const { column, index: first, scale, least, most } of planned.metrics)
+    column.setScaled(from, { values, first, step, rows, scale, least, most });
+  const [graphics, utilization, sm] = planned.activity;
+  for (let index = 0; index < rows; index++) {
+    const at = (column: number): number => (column < 0 ? Number.NaN : values[index * step + column]!);
+    setPpm(activity, from + index, activityPpm(at(graphics!), at(utilization!), at(sm!)));
+    setPpm(processActivity, from + index, activityPpm(at(planned.processActivity)));
+    if (planned.others.length > 0) {
+      const others = planned.others.filter(({ index }) => !Number.isNaN(at(index)));
+      other.put(
+        from + index,
+        others.map(({ name, index }) => [name, at(index)]),
+      );
+    }
+  }
 }
 
 function othersOf({ columns }: ScrapeShape): ShapePlan["others"] {

@@ -12,7 +12,8 @@ import { topicDeclarations } from "../../runtime/bus/topics.ts";
 import type { Bus } from "../../runtime/bus/bus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { startFacts } from "../../processors/ingest/facts.ts";
-import type { Intake, IntakeEvents } from "../../processors/ingest/intake.ts";
+import type { IntakeEvents } from "../../processors/ingest/flusher.ts";
+import type { Intake } from "../../processors/ingest/intake.ts";
 import { startProcessor, type Processor, type ProcessorEvents } from "../../processors/ingest/processor.ts";
 
 export const silent = pino({ level: "silent" });

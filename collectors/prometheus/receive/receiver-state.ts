@@ -54,7 +54,7 @@ export interface ReceiverOptions {
 export interface ReceiverState {
   readonly options: ReceiverOptions;
   readonly log: WriteAheadLog;
-  /** What an earlier process has saved. */
+  /** The state of an earlier process. */
   readonly saved: SavedState;
   readonly saver: StateSaver;
   readonly families: GrowingFamilies;

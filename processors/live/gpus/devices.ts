@@ -89,16 +89,9 @@ export function createLiveDevices(options: {
     const key = sampleKey({ cluster, node });
     const known = nodes.get(key);
     if (known !== undefined) return known;
-    const created: LiveNode = {
-      cluster,
-      node,
-      targets: new Map(),
-      layout: undefined,
-      isOld: true,
-      version: -1,
-      prices: [],
-      pricesHoldUntil: 0,
-    };
+    const targets: LiveNode["targets"] = new Map();
+    const fresh = { layout: undefined, isOld: true, version: -1, prices: [], pricesHoldUntil: 0 };
+    const created: LiveNode = { cluster, node, targets, ...fresh };
     nodes.set(key, created);
     return created;
   }
