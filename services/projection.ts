@@ -1,6 +1,6 @@
 import { ownerKinds } from "../collectors/kubernetes/owners/kinds.ts";
 import { resourceNamesOf } from "../collectors/kubernetes/projection/gpu-resource.ts";
-import type { ProjectionOptions } from "../collectors/kubernetes/watcher/projector.ts";
+import type { ProjectionOptions } from "../collectors/kubernetes/watcher/projector-state.ts";
 import { DIMENSIONS } from "../domain/owner/owner.ts";
 import type { OwnerRule } from "../domain/owner/rule.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";

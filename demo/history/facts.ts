@@ -1,10 +1,7 @@
 import type { OwnerCache } from "../../collectors/kubernetes/owners/cache.ts";
 import { createFactRegistries } from "../../collectors/kubernetes/watcher/fact-registries.ts";
-import {
-  createProjector,
-  type ProjectionOptions,
-  type Projector,
-} from "../../collectors/kubernetes/watcher/projector.ts";
+import { createProjector, type Projector } from "../../collectors/kubernetes/watcher/projector.ts";
+import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector-state.ts";
 import type { Sight } from "../../collectors/kubernetes/watcher/fact-registry.ts";
 import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
 import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
+import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector-state.ts";
 import { SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { BusError, type Bus, type OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { pause } from "../../runtime/clock.ts";

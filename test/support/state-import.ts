@@ -1,5 +1,5 @@
 import { ownerKinds } from "../../collectors/kubernetes/owners/kinds.ts";
-import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector.ts";
+import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector-state.ts";
 import {
   createKubeStateImport,
   type ImportedMessage,

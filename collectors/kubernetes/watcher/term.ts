@@ -11,7 +11,8 @@ import { createFactRegistries, restoreFactRegistries, type FACT_TOPICS } from ".
 import type { MissingPermission, WatcherEvents } from "./events.ts";
 import { endUnseen, followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
-import { createProjector, type ProjectionOptions } from "./projector.ts";
+import { createProjector } from "./projector.ts";
+import type { ProjectionOptions } from "./projector-state.ts";
 import type { FactSender } from "./sender.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 

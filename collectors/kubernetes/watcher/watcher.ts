@@ -7,7 +7,7 @@ import type { FACT_TOPICS } from "./fact-registries.ts";
 import type { MissingPermission, WatcherEvents } from "./events.ts";
 import type { KindFollower } from "./kind-follower.ts";
 import type { LeaseName } from "./kinds.ts";
-import type { ProjectionOptions } from "./projector.ts";
+import type { ProjectionOptions } from "./projector-state.ts";
 import type { FactSender } from "./sender.ts";
 import { APIS, TERM_TIMING, watchTerm, type TermTiming } from "./term.ts";
 

@@ -16,7 +16,8 @@ import {
   type FactRegistries,
 } from "../../kubernetes/watcher/fact-registries.ts";
 import type { FactBody } from "../../kubernetes/watcher/fact-registry.ts";
-import { createProjector, type ProjectionOptions } from "../../kubernetes/watcher/projector.ts";
+import { createProjector } from "../../kubernetes/watcher/projector.ts";
+import type { ProjectionOptions } from "../../kubernetes/watcher/projector-state.ts";
 import { IMPORT_EPOCH } from "../origin.ts";
 import { lacksImages } from "./imported-pod.ts";
 import { createLabelReader } from "./label-name.ts";

@@ -1,6 +1,7 @@
 import { ownerKinds } from "../../../collectors/kubernetes/owners/kinds.ts";
 import { createFactRegistries } from "../../../collectors/kubernetes/watcher/fact-registries.ts";
-import { createProjector, type ProjectionOptions } from "../../../collectors/kubernetes/watcher/projector.ts";
+import { createProjector } from "../../../collectors/kubernetes/watcher/projector.ts";
+import type { ProjectionOptions } from "../../../collectors/kubernetes/watcher/projector-state.ts";
 import type { SeenObject } from "../../../collectors/kubernetes/watcher/seen-object.ts";
 import type { ClusterFact } from "../../../domain/cluster-fact.ts";
 import type { InventoryFact } from "../../../domain/inventory.ts";
