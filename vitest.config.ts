@@ -31,7 +31,7 @@ const REAL_PARTS = {
 
 /**
  * Sizes of tests: unit (no server), quick (unit and integration, with real parts), rounds and full (all rounds of the former;
- * chaos, whole systems), mutation and alone (with full, one after the other), week and soak (by hand).
+ * chaos, whole systems), mutation and alone (with full, one after the other), week, soak and servers (by hand).
  */
 export default defineConfig({
   test: {
@@ -115,6 +115,18 @@ export default defineConfig({
           include: ["test/week/**/*.test.ts"],
           testTimeout: 7_200_000,
           sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...REAL_PARTS,
+          // Programs that Go builds for minutes.
+          name: "servers",
+          include: ["test/servers/**/*.test.ts"],
+          testTimeout: 600_000,
+          hookTimeout: 1_200_000,
+          sequence: { groupOrder: 7 },
         },
       },
       {

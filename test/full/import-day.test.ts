@@ -14,7 +14,7 @@ test.skipIf(!requirePart("prometheus"))(
     const span = { fromMillis: FROM, untilMillis: FROM + HOURS * HOUR_MILLIS };
     const server = await startWritablePrometheus();
     onTestFinished(() => server.stop());
-    const both = await billsOfDemo(server.url, "import_day", span);
+    const both = await billsOfDemo(server, "import_day", span);
     const byTeam = differencesOf(both, ["team", "state"]);
     const byPod = differencesOf(both, ["team", "state", "namespace", "pod"]);
     process.stderr.write(`${HOURS} h: ${JSON.stringify({ byTeam, byPod })}\n`);

@@ -23,7 +23,7 @@ describe.skipIf(!requirePart("prometheus"))("an hour that was collected, and imp
     folder = createCommandFolder();
     folder.write("gpu-ledger.yaml", { demo: { enabled: false }, store: { rawDays: 3_000 } });
     server = await startWritablePrometheus();
-    both = await billsOfDemo(server.url, "import_hour", SPAN, GPUS);
+    both = await billsOfDemo(server, "import_hour", SPAN, GPUS);
   }, 300_000);
   afterAll(async () => {
     await folder?.dispose();

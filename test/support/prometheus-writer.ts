@@ -24,8 +24,12 @@ export function writeRequest(series: readonly WrittenSeries[]): Uint8Array<Array
 }
 
 /** Sends samples to a server by remote write. Fails with the sentence of the server. */
-export async function writeSamples(url: string, series: readonly WrittenSeries[]): Promise<void> {
-  const response = await fetch(`${url}/api/v1/write`, {
+export async function writeSamples(
+  url: string,
+  series: readonly WrittenSeries[],
+  path = "/api/v1/write",
+): Promise<void> {
+  const response = await fetch(url + path, {
     method: "POST",
     headers: {
       "content-type": "application/x-protobuf",

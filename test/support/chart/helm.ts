@@ -1,16 +1,14 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parse, parseAllDocuments } from "yaml";
-import { isOnPath, requirePart } from "../parts.ts";
+import { goProgram } from "../go-program.ts";
 
 const run = promisify(execFile);
 const CHART = resolve("deploy");
-const VERSION = "v3.18.4";
-const CACHE = resolve(`node_modules/.cache/gpu-ledger/helm-${VERSION}`);
-const BUILT = join(CACHE, "helm");
+const HELM = { command: "helm", module: "helm.sh/helm/v3", path: "./cmd/helm", version: "v3.18.4" };
 const NEWEST_KUBERNETES = "1.37.0";
 const MOST_OUTPUT_BYTES = 32 * 2 ** 20;
 
@@ -39,16 +37,9 @@ export interface RenderOptions {
   readonly kubernetes?: string;
 }
 
-/**
- * Helm of the PATH, or else a Helm that Go builds (two minutes, once; it is kept under `node_modules/.cache`). `false` where both are missing; see
- * {@link requirePart}.
- */
+/** Finds or builds Helm. Returns `false` where it is missing. */
 export async function prepareHelm(): Promise<boolean> {
-  if (isOnPath("helm") || existsSync(BUILT)) return true;
-  if (!requirePart("go")) return false;
-  const env = { ...process.env, GOBIN: CACHE };
-  await run("go", ["install", `helm.sh/helm/v3/cmd/helm@${VERSION}`], { env });
-  return true;
+  return (await goProgram(HELM)) !== undefined;
 }
 
 /** Renders the chart with values. Fails with Helm's message where Helm refuses the values. */
@@ -97,7 +88,7 @@ async function helm(args: readonly string[], values?: object): Promise<string> {
     const given = values === undefined ? [] : ["--values", file];
     // Helm must not use a configuration that this machine may have.
     const env = { ...process.env, HELM_CONFIG_HOME: folder, HELM_CACHE_HOME: folder, HELM_DATA_HOME: folder };
-    const { stdout } = await run(isOnPath("helm") ? "helm" : BUILT, [...args, ...given], {
+    const { stdout } = await run((await goProgram(HELM)) ?? HELM.command, [...args, ...given], {
       env,
       maxBuffer: MOST_OUTPUT_BYTES,
     });

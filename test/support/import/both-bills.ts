@@ -110,15 +110,29 @@ export interface BothBills {
   readonly import: ImportedMessages;
 }
 
+/** A server to fill and to import from. Thanos has two addresses. */
+export interface FilledServer {
+  readonly url: string;
+  readonly written?: { readonly url: string; readonly path: string };
+  /** Called when all samples were sent. */
+  readonly onFilled?: () => Promise<void>;
+}
+
 /** Charges a span of the demo twice: as collectors saw it, and as a Prometheus scraped it, which is filled with the span. */
-export async function billsOfDemo(url: string, name: string, span: Span, gpus = 96): Promise<BothBills> {
+export async function billsOfDemo(
+  { url, written, onFilled }: FilledServer,
+  name: string,
+  span: Span,
+  gpus = 96,
+): Promise<BothBills> {
   const [one, other] = await Promise.all([
     createTestDatabase(`${name}_collected`),
     createTestDatabase(`${name}_imported`),
   ]);
   try {
     const state = { labelsAllowlist: ALL, annotationsAllowlist: ALL };
-    const past = await playDemo(fillPrometheus(url), span, { gpus, state });
+    const past = await playDemo(fillPrometheus(written?.url ?? url, written?.path), span, { gpus, state });
+    await onFilled?.();
     const collected = await chargeMessages(one, past.collected, "demo", span);
     const result = await importInto(other, url, span);
     return { collected, imported: await chargeMessages(other, result.messages, "demo", span), import: result };

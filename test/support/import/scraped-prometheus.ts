@@ -27,8 +27,8 @@ interface Filled {
   values: number[];
 }
 
-/** Creates a writer to a Prometheus with a receiver of remote writes. */
-export function fillPrometheus(url: string): ScrapedPrometheus {
+/** Creates a writer to a Prometheus with a receiver of remote writes, or to another server with its own path. */
+export function fillPrometheus(url: string, path?: string): ScrapedPrometheus {
   const series = new Map<string, Filled>();
   const lastOf = new Map<ScrapedTarget, ReadonlySet<string>>();
   /** The keys of a target's series, by the name and the labels on its page. */
@@ -67,7 +67,7 @@ export function fillPrometheus(url: string): ScrapedPrometheus {
       add(JSON.stringify({ __name__: "up", ...target.labels }), atMillis, page === undefined ? 0 : 1);
     },
     async flush() {
-      await writeSamples(url, [...series.values()]);
+      await writeSamples(url, [...series.values()], path);
       series.clear();
     },
   };
