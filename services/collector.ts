@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import { startCollector, type Collector, type CollectorEvents } from "../collectors/exporters/collector.ts";
+import { startCollector, type Collector } from "../collectors/exporters/collector.ts";
+import type { CollectorEvents } from "../collectors/exporters/collector-model.ts";
 import { createJobs } from "../collectors/exporters/jobs.ts";
 import { machineClock } from "../collectors/exporters/loop.ts";
 import type { RefusedPod } from "../collectors/exporters/targets/target.ts";

@@ -1,5 +1,5 @@
 import { lackingAlerts, type LackingAlert } from "../alerts/exporter/lacking.ts";
-import type { TargetState } from "../collectors/exporters/collector.ts";
+import type { TargetState } from "../collectors/exporters/collector-model.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 
 /**

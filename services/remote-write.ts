@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import type { SampleSink } from "../collectors/exporters/collector.ts";
+import type { SampleSink } from "../collectors/exporters/collector-model.ts";
 import { machineClock } from "../collectors/exporters/loop.ts";
 import type { ReceiverEvents } from "../collectors/prometheus/receive/receiver-state.ts";
 import { startReceiver } from "../collectors/prometheus/receive/receiver.ts";

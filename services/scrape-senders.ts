@@ -1,4 +1,4 @@
-import type { TopicSink } from "../collectors/exporters/collector.ts";
+import type { TopicSink } from "../collectors/exporters/collector-model.ts";
 import { SAMPLES_TOPIC, SERVING_TOPIC } from "../domain/messages/topics.ts";
 import type { Bus } from "../runtime/bus/bus.ts";
 import { createSpoolingSender, type SpoolOptions, type SpoolStats } from "../runtime/bus/spool.ts";

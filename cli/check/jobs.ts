@@ -1,5 +1,5 @@
 import { counted } from "../../domain/counted.ts";
-import type { ScrapeJob } from "../../collectors/exporters/collector.ts";
+import type { ScrapeJob } from "../../collectors/exporters/collector-model.ts";
 import { createConnections, type Connections } from "../../collectors/exporters/http/connections.ts";
 import { createAuthorization } from "../../collectors/exporters/http/credentials.ts";
 import { fetchTarget, type MissedCompanion } from "../../collectors/exporters/http/fetch-target.ts";

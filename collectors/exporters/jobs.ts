@@ -9,7 +9,7 @@ import {
   SERVING_SELECTORS,
   type PodSelector,
 } from "../kubernetes/selectors.ts";
-import type { ScrapeJob } from "./collector.ts";
+import type { ScrapeJob } from "./collector-model.ts";
 import { createAuthorization, type Credentials } from "./http/credentials.ts";
 import type { TlsOptions } from "./http/connections.ts";
 import { createDnsDiscovery } from "./targets/dns.ts";

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
-import { startCollector, type Collector, type ScrapeJob } from "../../collectors/exporters/collector.ts";
+import { startCollector, type Collector } from "../../collectors/exporters/collector.ts";
+import type { ScrapeJob } from "../../collectors/exporters/collector-model.ts";
 import { machineClock } from "../../collectors/exporters/loop.ts";
 import { createStaticDiscovery } from "../../collectors/exporters/targets/static.ts";
 import { createScrapeDecoder } from "../../domain/messages/scrape-message.ts";

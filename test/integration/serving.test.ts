@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startCollector, type Collector, type ScrapeJob } from "../../collectors/exporters/collector.ts";
+import { startCollector, type Collector } from "../../collectors/exporters/collector.ts";
+import type { ScrapeJob } from "../../collectors/exporters/collector-model.ts";
 import { machineClock } from "../../collectors/exporters/loop.ts";
 import { TENANT_RULES, type TenantRules } from "../../collectors/exporters/serving/tenants.ts";
 import { createStaticDiscovery } from "../../collectors/exporters/targets/static.ts";

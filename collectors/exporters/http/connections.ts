@@ -84,27 +84,6 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
   let underWay: UnderWay | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  function open(): Socket {
-    const host = origin.hostname.replace(/^\[|\]$/g, "");
-    const port = Number(origin.port) || (origin.protocol === "https:" ? 443 : 80);
-    const onread = {
-      buffer: received,
-      callback: (length: number): boolean => {
-        take(received.subarray(0, length));
-        return true;
-      },
-    };
-    // `onread` works for TLS as for plain sockets (documentation of tls.connect), but the types omit it.
-    const options = { host, port, onread };
-    const opened =
-      origin.protocol === "https:" ? connectTls({ ...options, ...tlsOptions(host, tls) }) : connectPlain(options);
-    opened.setNoDelay(true);
-    opened.on("error", (error: Error) => fail(opened, error));
-    opened.on("end", () => ended(opened));
-    opened.on("close", () => ended(opened));
-    return opened;
-  }
-
   function take(bytes: Buffer): void {
     if (underWay === undefined) {
       // Bytes without a request.
@@ -163,7 +142,7 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
       }
       signal.addEventListener("abort", abort);
       const reused = socket !== undefined;
-      socket ??= open();
+      socket ??= openSocket(origin, tls, received, { take, fail, ended });
       underWay = { parser: createResponseParser(onHead, onBody), reused, settle };
       socket.write(request, "latin1");
     });
@@ -180,6 +159,33 @@ function createPageConnection(origin: URL, tls: TlsOptions | undefined, received
       underWay?.settle(new PageError("interrupted", "the collector no longer scrapes this target"));
     },
   };
+}
+
+interface SocketEvents {
+  take(bytes: Buffer): void;
+  fail(socket: Socket, error: Error): void;
+  ended(socket: Socket): void;
+}
+
+function openSocket(origin: URL, tls: TlsOptions | undefined, received: Buffer, on: SocketEvents): Socket {
+  const host = origin.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(origin.port) || (origin.protocol === "https:" ? 443 : 80);
+  const onread = {
+    buffer: received,
+    callback: (length: number): boolean => {
+      on.take(received.subarray(0, length));
+      return true;
+    },
+  };
+  // `onread` works for TLS as for plain sockets (documentation of tls.connect), but the types omit it.
+  const options = { host, port, onread };
+  const opened =
+    origin.protocol === "https:" ? connectTls({ ...options, ...tlsOptions(host, tls) }) : connectPlain(options);
+  opened.setNoDelay(true);
+  opened.on("error", (error: Error) => on.fail(opened, error));
+  opened.on("end", () => on.ended(opened));
+  opened.on("close", () => on.ended(opened));
+  return opened;
 }
 
 function tlsOptions(host: string, tls: TlsOptions | undefined): ConnectionOptions {

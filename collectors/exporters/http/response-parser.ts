@@ -78,31 +78,12 @@ export function createResponseParser(
       return NOTHING;
     }
     pending = NOTHING;
-    readHead(all.toString("latin1", 0, end));
-    return all.subarray(end + HEAD_END.length);
-  }
-
-  function readHead(text: string): void {
-    const [statusLine = "", ...lines] = text.split("\r\n");
-    const match = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(statusLine);
-    if (match === null) throw notHttp(`the answer begins with ${JSON.stringify(statusLine.slice(0, 40))}`);
-    const status = Number(match[2]);
-    if (status < 200) return;
-    const headers = readHeaders(lines);
-    const connection = (headers.get("connection") ?? "").toLowerCase();
-    keepAlive = match[1] === "1" ? !connection.includes("close") : connection.includes("keep-alive");
-    const encoding = headers.get("transfer-encoding")?.toLowerCase();
-    const length = headers.get("content-length");
-    if (encoding !== undefined && encoding !== "chunked") throw notHttp(`transfer-encoding ${encoding}`);
-    if (length !== undefined && !/^\d{1,15}$/.test(length)) throw notHttp(`content-length ${length}`);
-    if (status === 204 || status === 304) state = "whole";
-    else if (encoding !== undefined) state = "chunk-size";
-    else if (length === undefined) state = "until-end";
-    else {
-      left = Number(length);
-      state = left === 0 ? "whole" : "sized";
+    const read = headOf(all.toString("latin1", 0, end));
+    if (read !== undefined) {
+      ({ keepAlive, state, length: left } = read);
+      onHead(read.head);
     }
-    onHead({ status, headers, framed: encoding !== undefined || length !== undefined });
+    return all.subarray(end + HEAD_END.length);
   }
 
   function takeData(bytes: Buffer): Buffer {
@@ -127,9 +108,7 @@ export function createResponseParser(
     pending = NOTHING;
     const line = all.toString("latin1").replace(/\r$/, "");
     if (state === "chunk-size") {
-      const size = /^([0-9a-fA-F]{1,12})\s*(?:;.*)?$/.exec(line);
-      if (size === null) throw notHttp(`a chunk of size ${JSON.stringify(line.slice(0, 40))}`);
-      left = Number.parseInt(size[1]!, 16);
+      left = chunkSizeOf(line);
       state = left === 0 ? "trailer" : "chunk-data";
     } else if (state === "chunk-end") {
       if (line !== "") throw notHttp("a chunk longer than its declared length");
@@ -157,6 +136,40 @@ export function createResponseParser(
 }
 
 const NOTHING = Buffer.alloc(0);
+
+function chunkSizeOf(line: string): number {
+  const size = /^([0-9a-fA-F]{1,12})\s*(?:;.*)?$/.exec(line);
+  if (size === null) throw notHttp(`a chunk of size ${JSON.stringify(line.slice(0, 40))}`);
+  return Number.parseInt(size[1]!, 16);
+}
+
+/** Reads the head of a response; undefined if the response is interim. */
+function headOf(
+  text: string,
+):
+  | { readonly head: ResponseHead; readonly keepAlive: boolean; readonly state: State; readonly length: number }
+  | undefined {
+  const [statusLine = "", ...lines] = text.split("\r\n");
+  const match = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(statusLine);
+  if (match === null) throw notHttp(`the answer begins with ${JSON.stringify(statusLine.slice(0, 40))}`);
+  const status = Number(match[2]);
+  if (status < 200) return undefined;
+  const headers = readHeaders(lines);
+  const connection = (headers.get("connection") ?? "").toLowerCase();
+  const keepAlive = match[1] === "1" ? !connection.includes("close") : connection.includes("keep-alive");
+  const encoding = headers.get("transfer-encoding")?.toLowerCase();
+  const length = headers.get("content-length");
+  if (encoding !== undefined && encoding !== "chunked") throw notHttp(`transfer-encoding ${encoding}`);
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw notHttp(`content-length ${length}`);
+  const head = { status, headers, framed: encoding !== undefined || length !== undefined };
+  const bodyOf = (): State => {
+    if (status === 204 || status === 304) return "whole";
+    if (encoding !== undefined) return "chunk-size";
+    if (length === undefined) return "until-end";
+    return Number(length) === 0 ? "whole" : "sized";
+  };
+  return { head, keepAlive, state: bodyOf(), length: Number(length ?? 0) };
+}
 
 function readHeaders(lines: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();

@@ -98,7 +98,7 @@ export function startElection(options: {
         deadline = setTimeout(stop, giveUpMillis - (clock.monotonicMillis() - sentAt));
       } catch (error) {
         events.onError(error);
-        const written = await goOnFrom(error, state);
+        const written = await goOnFrom(error, state, lease);
         if (written === undefined) ending.abort();
         else state = written;
       }
@@ -108,16 +108,6 @@ export function startElection(options: {
     stopping.signal.removeEventListener("abort", stop);
     events.onDeposed();
     if (stopping.signal.aborted) await lease.write({ ...state, holder: "" }, state).catch(() => {});
-  }
-
-  /**
-   * Returns the state to continue from after a failed write. A conflict can be with an own write whose response was lost. `undefined` if
-   * another collector holds the lease.
-   */
-  async function goOnFrom(error: unknown, state: LeaseState): Promise<LeaseState | undefined> {
-    if (!(error instanceof ApiError) || error.code !== "conflict") return state;
-    const now = await lease.read().catch(() => state);
-    return now?.holder === identity && now.acquiredAtMillis === state.acquiredAtMillis ? now : undefined;
   }
 
   async function run(): Promise<void> {
@@ -141,4 +131,14 @@ export function startElection(options: {
       await running;
     },
   };
+}
+
+/**
+ * Returns the state to continue from after a failed write. A conflict can be with an own write whose response was lost. `undefined` if
+ * another collector holds the lease.
+ */
+async function goOnFrom(error: unknown, state: LeaseState, lease: Lease): Promise<LeaseState | undefined> {
+  if (!(error instanceof ApiError) || error.code !== "conflict") return state;
+  const now = await lease.read().catch(() => state);
+  return now?.holder === state.holder && now.acquiredAtMillis === state.acquiredAtMillis ? now : undefined;
 }

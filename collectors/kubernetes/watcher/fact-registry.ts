@@ -61,6 +61,52 @@ interface Recorded {
 
 const utf8 = new TextEncoder();
 
+/** The last facts of a registry. */
+interface Records<Fact extends AnyFact> {
+  /** The objects without an end, by UID. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** By key. */
+  readonly recorded: ReadonlyMap<string, Recorded>;
+  record(key: string, body: FactBody<Fact>, text: string, order: Recorded["order"]): void;
+  /** Forgets objects that ended before a time. Returns their number. */
+  removeEnded(beforeMillis: number, onRemoved: (key: string) => void): number;
+}
+
+function createRecords<Fact extends AnyFact>(resourceOf: (body: FactBody<Fact>) => string): Records<Fact> {
+  const entries = new Map<string, Entry>();
+  const recorded = new Map<string, Recorded>();
+  const ended = new Map<string, number>();
+  return {
+    entries,
+    recorded,
+    record(key, body, text, order) {
+      const { uid } = body;
+      const former = recorded.get(key);
+      if (former !== undefined && former.uid !== uid) entries.delete(former.uid);
+      recorded.set(key, { uid, order });
+      if (order.end !== undefined) {
+        entries.delete(uid);
+        ended.set(key, order.end.atMillis);
+        return;
+      }
+      ended.delete(key);
+      const sight = { resourceVersion: order.resourceVersion, atMillis: order.seenAtMillis };
+      entries.set(uid, { resource: resourceOf(body), epoch: order.epoch, sight, text });
+    },
+    removeEnded(beforeMillis, onRemoved) {
+      let removed = 0;
+      for (const [key, atMillis] of ended) {
+        if (atMillis >= beforeMillis) continue;
+        onRemoved(key);
+        ended.delete(key);
+        recorded.delete(key);
+        removed += 1;
+      }
+      return removed;
+    },
+  };
+}
+
 /** Creates an empty registry. */
 export function createFactRegistry<Fact extends AnyFact>(options: {
   readonly cluster: string;
@@ -78,25 +124,8 @@ export function createFactRegistry<Fact extends AnyFact>(options: {
   readonly send: (message: RegistryMessage) => void;
 }): FactRegistry<Fact> {
   const { cluster, keyOf, resourceOf, epoch, renew, send } = options;
-  const entries = new Map<string, Entry>();
-  const recorded = new Map<string, Recorded>();
-  const ended = new Map<string, number>();
+  const { entries, recorded, record, removeEnded } = createRecords<Fact>(resourceOf);
   let highestEpoch = 0;
-
-  function record(key: string, body: FactBody<Fact>, text: string, order: Recorded["order"]): void {
-    const { uid } = body;
-    const former = recorded.get(key);
-    if (former !== undefined && former.uid !== uid) entries.delete(former.uid);
-    recorded.set(key, { uid, order });
-    if (order.end !== undefined) {
-      entries.delete(uid);
-      ended.set(key, order.end.atMillis);
-      return;
-    }
-    ended.delete(key);
-    const sight = { resourceVersion: order.resourceVersion, atMillis: order.seenAtMillis };
-    entries.set(uid, { resource: resourceOf(body), epoch: order.epoch, sight, text });
-  }
 
   function issue(body: FactBody<Fact>, text: string, { resourceVersion, atMillis }: Sight, end?: FactEnd): void {
     const key = keyOf({ ...body, cluster });
@@ -160,17 +189,7 @@ export function createFactRegistry<Fact extends AnyFact>(options: {
     *living() {
       for (const [uid, { resource, sight }] of entries) yield { uid, resource, sight };
     },
-    removeEnded(beforeMillis) {
-      let removed = 0;
-      for (const [key, atMillis] of ended) {
-        if (atMillis >= beforeMillis) continue;
-        send({ key, value: null });
-        ended.delete(key);
-        recorded.delete(key);
-        removed += 1;
-      }
-      return removed;
-    },
+    removeEnded: (beforeMillis) => removeEnded(beforeMillis, (key) => send({ key, value: null })),
   };
 }
 

@@ -3,7 +3,7 @@ import type { ApiConnection } from "../api/connection.ts";
 import { startReflector } from "../reflector/reflector.ts";
 import type { ReflectorTiming } from "../reflector/timing.ts";
 import type { FactRegistries } from "./fact-registries.ts";
-import type { WatcherEvents } from "./events.ts";
+import type { MissingPermission, WatcherEvents } from "./events.ts";
 import { createKeyedQueue } from "./keyed-queue.ts";
 import type { WatchedKind } from "./kinds.ts";
 import type { Projector } from "./projector.ts";
@@ -68,11 +68,10 @@ export function followKind(options: {
   const queue = createKeyedQueue(WIDTH);
   /** The UIDs in the first list, until it is complete. */
   let first: Set<string> | undefined = new Set();
-  let isForbidden = false;
   let isAbsent = false;
   let settle = (): void => {};
   const settled = new Promise<void>((resolve) => (settle = resolve));
-  const forbidden = { verb: "list", resource, without: kind.without };
+  const permission = createPermission({ verb: "list", resource, without: kind.without }, events);
 
   const reflector = startReflector({
     api,
@@ -89,15 +88,13 @@ export function followKind(options: {
       },
       async onGone({ uid, resourceVersion }, { atMillis, inferred }) {
         await room();
-        await queue.run(uid, () => {
-          projector.gone(resource, uid, { atMillis, inferred }, { resourceVersion, atMillis });
-          return Promise.resolve();
-        });
+        const sight = { resourceVersion, atMillis };
+        await queue.run(uid, async () => projector.gone(resource, uid, { atMillis, inferred }, sight));
       },
       async onListed(objects) {
         await queue.idle();
         events.onListed(resource, objects);
-        allow();
+        permission.allow();
         isAbsent = false;
         if (first !== undefined) endUnseen({ registries, projector, resource }, first, formerUntilMillis);
         first = undefined;
@@ -110,7 +107,7 @@ export function followKind(options: {
       onWatchEvent: (type) => events.onWatchEvent(resource, type),
       onWatchEnded: (why) => events.onWatchEnded(resource, why),
       onWatchTaken() {
-        allow();
+        permission.allow();
         events.onWatchTaken(resource);
       },
       onVersionsBack: () => events.onVersionsBack(resource),
@@ -118,23 +115,15 @@ export function followKind(options: {
         events.onError(resource, error, againInMillis);
         if (!absent) return;
         isAbsent = error.code === "not-found";
-        if (error.code === "forbidden" && !isForbidden) {
-          isForbidden = true;
-          events.onForbidden(forbidden);
-        }
+        if (error.code === "forbidden") permission.refuse();
         settle();
       },
     },
   });
 
-  function allow(): void {
-    if (isForbidden) events.onAllowed(forbidden);
-    isForbidden = false;
-  }
-
   async function stop(): Promise<void> {
     await reflector.stop();
-    allow();
+    permission.allow();
     await queue.idle();
     settle();
   }
@@ -155,6 +144,24 @@ export function followKind(options: {
     async remove() {
       await stop();
       endUnseen({ registries, projector, resource }, new Set(), api.clock.nowMillis());
+    },
+  };
+}
+
+/** Reports a missing permission once, until it is given. */
+function createPermission(
+  permission: MissingPermission,
+  events: Pick<WatcherEvents, "onForbidden" | "onAllowed">,
+): { refuse(): void; allow(): void } {
+  let isRefused = false;
+  return {
+    refuse() {
+      if (!isRefused) events.onForbidden(permission);
+      isRefused = true;
+    },
+    allow() {
+      if (isRefused) events.onAllowed(permission);
+      isRefused = false;
     },
   };
 }

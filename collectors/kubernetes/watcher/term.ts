@@ -7,11 +7,16 @@ import { nameOf } from "../api/resource.ts";
 import { findServed, type ServedResources } from "../api/served.ts";
 import { createOwnerCache, type OwnerCacheOptions } from "../owners/cache.ts";
 import type { ReflectorTiming } from "../reflector/timing.ts";
-import { createFactRegistries, restoreFactRegistries, type FACT_TOPICS } from "./fact-registries.ts";
+import {
+  createFactRegistries,
+  restoreFactRegistries,
+  type FACT_TOPICS,
+  type FactRegistries,
+} from "./fact-registries.ts";
 import type { MissingPermission, WatcherEvents } from "./events.ts";
 import { endUnseen, followKind, type KindFollower } from "./kind-follower.ts";
 import { WATCHED_KINDS, type WatchedKind } from "./kinds.ts";
-import { createProjector } from "./projector.ts";
+import { createProjector, type Projector } from "./projector.ts";
 import type { ProjectionOptions } from "./projector-state.ts";
 import type { FactSender } from "./sender.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
@@ -90,6 +95,58 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
     onRemarks: (object, remarks) => events.onRemarks(object, remarks),
     signal,
   });
+  const follow = createKindFollowing({ ...options, term, registries, projector });
+
+  /** The last known served resources. A failed lookup changes nothing. */
+  let served: ServedResources | undefined;
+  async function look(): Promise<void> {
+    try {
+      served = await findServed(api, WATCHED_GROUPS, { timeoutMillis: TIMEOUT_MILLIS, signal });
+      events.onLooked();
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ApiError)) return;
+      events.onError(APIS, error, waitMillis());
+    }
+    for (const kind of WATCHED_KINDS) if (kind !== PODS) await follow(kind, served);
+    if (pods === undefined && (served !== undefined || clock.monotonicMillis() > startedAt + timing.settleMillis)) {
+      const settled = Promise.all([...followers.values()].map((follower) => follower.settled));
+      pods = Promise.race([settled, pause(timing.settleMillis, signal)]).then(async () => {
+        if (!signal.aborted) await follow(PODS, served);
+      });
+    }
+  }
+
+  const startedAt = clock.monotonicMillis();
+  const waitMillis = (): number => (served === undefined ? FIRST_LOOK_MILLIS : timing.lookMillis);
+  let pods: Promise<void> | undefined;
+  let removedAt = startedAt;
+  try {
+    while (!signal.aborted) {
+      await look();
+      if (clock.monotonicMillis() - removedAt >= timing.removeEndedEveryMillis) {
+        removedAt = clock.monotonicMillis();
+        for (const registry of registries.all)
+          registry.removeEnded(api.clock.nowMillis() - timing.removeEndedAfterMillis);
+      }
+      await pause(waitMillis(), signal);
+    }
+  } finally {
+    await pods;
+    const stopped = [...followers.values()].map((follower) => follower.stop());
+    followers.clear();
+    await Promise.all(stopped);
+  }
+}
+
+/** Returns a function that follows a kind if the server serves it, and ends its objects if the server no longer does. */
+function createKindFollowing(
+  of: TermOptions & {
+    readonly term: WatchTerm;
+    readonly registries: FactRegistries;
+    readonly projector: Projector;
+  },
+): (kind: WatchedKind, served: ServedResources | undefined) => Promise<void> {
+  const { api, senders, events, timing, followers, term, registries, projector } = of;
   const room = async (): Promise<void> => {
     for (const sender of Object.values(senders)) await sender.room();
   };
@@ -97,7 +154,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
   /** The number of consecutive lookups without a kind. A server that is starting briefly lacks custom resources. */
   const unseen = new Map<string, number>();
 
-  async function follow(kind: WatchedKind): Promise<void> {
+  return async (kind, served) => {
     const resource = nameOf({ ...kind, version: "", plural: kind.resource });
     const version = kind.group === "" ? "v1" : served?.get(resource);
     const follower = followers.get(resource);
@@ -125,47 +182,7 @@ export async function watchTerm(term: WatchTerm, options: TermOptions): Promise<
       // No watcher was active when the kind was removed.
       endUnseen({ registries, projector, resource }, new Set(), term.formerUntilMillis ?? 0);
     }
-  }
-
-  /** The last known served resources. A failed lookup changes nothing. */
-  let served: ServedResources | undefined;
-  async function look(): Promise<void> {
-    try {
-      served = await findServed(api, WATCHED_GROUPS, { timeoutMillis: TIMEOUT_MILLIS, signal });
-      events.onLooked();
-    } catch (error) {
-      if (signal.aborted || !(error instanceof ApiError)) return;
-      events.onError(APIS, error, waitMillis());
-    }
-    for (const kind of WATCHED_KINDS) if (kind !== PODS) await follow(kind);
-    if (pods === undefined && (served !== undefined || clock.monotonicMillis() > startedAt + timing.settleMillis)) {
-      const settled = Promise.all([...followers.values()].map((follower) => follower.settled));
-      pods = Promise.race([settled, pause(timing.settleMillis, signal)]).then(async () => {
-        if (!signal.aborted) await follow(PODS);
-      });
-    }
-  }
-
-  const startedAt = clock.monotonicMillis();
-  const waitMillis = (): number => (served === undefined ? FIRST_LOOK_MILLIS : timing.lookMillis);
-  let pods: Promise<void> | undefined;
-  let removedAt = startedAt;
-  try {
-    while (!signal.aborted) {
-      await look();
-      if (clock.monotonicMillis() - removedAt >= timing.removeEndedEveryMillis) {
-        removedAt = clock.monotonicMillis();
-        for (const registry of registries.all)
-          registry.removeEnded(api.clock.nowMillis() - timing.removeEndedAfterMillis);
-      }
-      await pause(waitMillis(), signal);
-    }
-  } finally {
-    await pods;
-    const stopped = [...followers.values()].map((follower) => follower.stop());
-    followers.clear();
-    await Promise.all(stopped);
-  }
+  };
 }
 
 /** Reports each kind of owner that may not be read: once, until it may be read. */

@@ -54,57 +54,8 @@ export function startWatcher(options: {
 }): ClusterWatcher {
   const { cluster, api, lease, identity, bus, senders, projection, clock, timing } = options;
   const followers = new Map<string, KindFollower>();
-  const missing = new Map<string, MissingPermission>();
-  let watching = false;
-  /** The current failures, by what was requested: a resource, or the lease. */
-  const failures = new Map<string, string>();
-  const failed = (what: string, error: unknown): void =>
-    void failures.set(what, error instanceof Error ? error.message : String(error));
-  const events: WatcherEvents = {
-    ...options.events,
-    onElected(epoch) {
-      watching = true;
-      options.events.onElected(epoch);
-    },
-    onDeposed() {
-      watching = false;
-      missing.clear();
-      failures.clear();
-      options.events.onDeposed();
-    },
-    onElectionError(error) {
-      failed(LEASE, error);
-      options.events.onElectionError(error);
-    },
-    onLooked() {
-      failures.delete(APIS);
-      options.events.onLooked();
-    },
-    onListed(resource, objects) {
-      failures.delete(resource);
-      options.events.onListed(resource, objects);
-    },
-    onWatchTaken(resource) {
-      failures.delete(resource);
-      options.events.onWatchTaken(resource);
-    },
-    onRemoved(resource) {
-      failures.delete(resource);
-      options.events.onRemoved(resource);
-    },
-    onError(resource, error, againInMillis) {
-      if (error.code !== "forbidden" && error.code !== "not-found") failed(resource, error);
-      options.events.onError(resource, error, againInMillis);
-    },
-    onForbidden(permission) {
-      missing.set(`${permission.verb} ${permission.resource}`, permission);
-      options.events.onForbidden(permission);
-    },
-    onAllowed(permission) {
-      missing.delete(`${permission.verb} ${permission.resource}`);
-      options.events.onAllowed(permission);
-    },
-  };
+  const troubles = createTroubles(options.events);
+  const { events } = troubles;
 
   const election = startElection({
     lease: createLease(api, { ...lease, timeoutMillis: LEASE_TIMEOUT_MILLIS }),
@@ -114,7 +65,7 @@ export function startWatcher(options: {
     events: {
       onElected: events.onElected,
       onDeposed: events.onDeposed,
-      onAnswered: () => void failures.delete(LEASE),
+      onAnswered: troubles.onAnswered,
       onError: events.onElectionError,
     },
     lead: (term) =>
@@ -135,16 +86,82 @@ export function startWatcher(options: {
   return {
     state: () => ({
       cluster,
-      watching,
+      ...troubles.state(),
       objects: Object.fromEntries([...followers].map(([resource, { objects }]) => [resource, objects])),
-      missing: [...missing.values()],
       clockSkewMillis: api.clock.skewMillis,
-      failure: [...failures.values()].at(-1),
       silentMillis: Math.max(0, ...[...followers.values()].map((each) => performance.now() - each.heardAt)),
     }),
     async stop() {
       await election.stop();
       api.close();
     },
+  };
+}
+
+/** The current troubles of a watcher. */
+interface Troubles {
+  /** The events of the watcher, passed on. */
+  readonly events: WatcherEvents;
+  /** The election's server has answered. */
+  readonly onAnswered: () => void;
+  state(): Pick<WatcherState, "watching" | "missing" | "failure">;
+}
+
+function createTroubles(events: WatcherEvents): Troubles {
+  const missing = new Map<string, MissingPermission>();
+  let watching = false;
+  /** The current failures, by what was requested: a resource, or the lease. */
+  const failures = new Map<string, string>();
+  const failed = (what: string, error: unknown): void =>
+    void failures.set(what, error instanceof Error ? error.message : String(error));
+  const noted: WatcherEvents = {
+    ...events,
+    onElected(epoch) {
+      watching = true;
+      events.onElected(epoch);
+    },
+    onDeposed() {
+      watching = false;
+      missing.clear();
+      failures.clear();
+      events.onDeposed();
+    },
+    onElectionError(error) {
+      failed(LEASE, error);
+      events.onElectionError(error);
+    },
+    onLooked() {
+      failures.delete(APIS);
+      events.onLooked();
+    },
+    onListed(resource, objects) {
+      failures.delete(resource);
+      events.onListed(resource, objects);
+    },
+    onWatchTaken(resource) {
+      failures.delete(resource);
+      events.onWatchTaken(resource);
+    },
+    onRemoved(resource) {
+      failures.delete(resource);
+      events.onRemoved(resource);
+    },
+    onError(resource, error, againInMillis) {
+      if (error.code !== "forbidden" && error.code !== "not-found") failed(resource, error);
+      events.onError(resource, error, againInMillis);
+    },
+    onForbidden(permission) {
+      missing.set(`${permission.verb} ${permission.resource}`, permission);
+      events.onForbidden(permission);
+    },
+    onAllowed(permission) {
+      missing.delete(`${permission.verb} ${permission.resource}`);
+      events.onAllowed(permission);
+    },
+  };
+  return {
+    events: noted,
+    onAnswered: () => void failures.delete(LEASE),
+    state: () => ({ watching, missing: [...missing.values()], failure: [...failures.values()].at(-1) }),
   };
 }

@@ -1,6 +1,6 @@
 import { SCRAPE_SCHEMA_VERSION, sampleKey } from "../../../domain/messages/scrape-message.ts";
 import { BusError } from "../../../runtime/bus/bus.ts";
-import type { SampleSink } from "../../exporters/collector.ts";
+import type { SampleSink } from "../../exporters/collector-model.ts";
 import type { HostMessage } from "../target-series.ts";
 import type { MomentHold } from "./moment-hold.ts";
 import type { Moment } from "./model.ts";
@@ -52,31 +52,6 @@ export function createMomentSender(options: {
   const ofTargets = new Map<PushedTarget, number>();
   let inFlight = 0;
 
-  /** Gives messages to the sink. Those that are too large for the bus become messages of a failed scrape. */
-  async function give(moment: Moment, messages: readonly HostMessage[], isFailed: boolean): Promise<void> {
-    const unsent: HostMessage[] = [];
-    let refusal: BusError | undefined;
-    await Promise.all(
-      messages.map(async (each) => {
-        try {
-          await sink({ key: sampleKey(each.origin), value: each.message, schemaVersion: SCRAPE_SCHEMA_VERSION });
-        } catch (error) {
-          if (isFailed || !(error instanceof BusError) || error.code !== "too-large") throw error;
-          refusal = error;
-          unsent.push(each);
-        }
-      }),
-    );
-    if (refusal === undefined) return;
-    const failed = maker.failed(moment, { reason: "too-large", detail: refusal.message });
-    const keys = new Set(unsent.map(({ origin }) => sampleKey(origin)));
-    await give(
-      moment,
-      failed.filter(({ origin }) => keys.has(sampleKey(origin))),
-      true,
-    );
-  }
-
   /** Returns the messages of a moment. A moment without messages must not keep others from being sent. */
   function messagesOf(moment: Moment): MomentMessages {
     try {
@@ -101,7 +76,7 @@ export function createMomentSender(options: {
     learn(moment, made.messages, made.failure?.detail);
     inFlight += made.messages.length;
     ofTargets.set(target, (ofTargets.get(target) ?? 0) + 1);
-    const done = give(moment, made.messages, made.failure !== undefined)
+    const done = give({ sink, maker }, moment, made.messages, made.failure !== undefined)
       .then(
         () => {
           const outcome = made.failure === undefined ? (isRepeated ? "repeated" : "sent") : "failed-scrape";
@@ -148,6 +123,37 @@ export function createMomentSender(options: {
       while (sending.size > 0) await Promise.all(sending);
     },
   };
+}
+
+/** Gives messages to the sink. Those that are too large for the bus become messages of a failed scrape. */
+async function give(
+  { sink, maker }: { readonly sink: SampleSink; readonly maker: TargetMessages },
+  moment: Moment,
+  messages: readonly HostMessage[],
+  isFailed: boolean,
+): Promise<void> {
+  const unsent: HostMessage[] = [];
+  let refusal: BusError | undefined;
+  await Promise.all(
+    messages.map(async (each) => {
+      try {
+        await sink({ key: sampleKey(each.origin), value: each.message, schemaVersion: SCRAPE_SCHEMA_VERSION });
+      } catch (error) {
+        if (isFailed || !(error instanceof BusError) || error.code !== "too-large") throw error;
+        refusal = error;
+        unsent.push(each);
+      }
+    }),
+  );
+  if (refusal === undefined) return;
+  const failed = maker.failed(moment, { reason: "too-large", detail: refusal.message });
+  const keys = new Set(unsent.map(({ origin }) => sampleKey(origin)));
+  await give(
+    { sink, maker },
+    moment,
+    failed.filter(({ origin }) => keys.has(sampleKey(origin))),
+    true,
+  );
 }
 
 /** Returns whether the samples of a moment have arrived, as far as that can be seen. */

@@ -1,6 +1,6 @@
 import type { SavedTarget, PushedTarget } from "./model.ts";
 import { MINUTE_MILLIS } from "../../../domain/time.ts";
-import type { SampleDrop } from "./model.ts";
+import type { Batch, SampleDrop } from "./model.ts";
 import { createIntervalEstimate } from "./interval.ts";
 import { createLayout } from "./layout.ts";
 import type { MomentHold } from "./moment-hold.ts";
@@ -26,8 +26,7 @@ export function createPushedTarget(
 ): PushedTarget {
   const { hold, intervalMillis, saved, onElected } = options;
   const moments = new Map<number, Moment>();
-  /** The number of moments of each minute, the minutes in the order of their first moments. */
-  const inMinutes = new Map<number, number>();
+  const minutes = createMinuteCounts();
   const interval = createIntervalEstimate(saved?.intervalMillis ?? intervalMillis);
   let layout = createLayout();
   let last: Moment | undefined;
@@ -51,39 +50,6 @@ export function createPushedTarget(
     return moment;
   }
 
-  /** Counts a moment. Returns false if its minute has too many. */
-  function isOneOfFew(atMillis: number): boolean {
-    const minute = Math.floor(atMillis / MINUTE_MILLIS);
-    const count = (inMinutes.get(minute) ?? 0) + 1;
-    if (count > MOST_IN_A_MINUTE) return false;
-    inMinutes.set(minute, count);
-    const [first] = inMinutes.keys();
-    if (inMinutes.size > COUNTED_MINUTES) inMinutes.delete(first!);
-    return true;
-  }
-
-  /** Puts a value into a moment. Returns false if the moment has it already. */
-  function put(moment: Moment, place: SeriesPlace, given: Float64Array, index: number): boolean {
-    if (place.role === "up") {
-      const value = given[index]!;
-      if (Object.is(moment.up, value)) return false;
-      if (moment.up === undefined) moment.count += 1;
-      moment.up = value;
-      return true;
-    }
-    const { slot } = place;
-    const own = place.layout === moment.layout ? slot : moment.layout.slotOf(place.layout.slots[slot]!);
-    if (own >= moment.values.length) hold.grew(growMoment(moment));
-    const { values, seen } = moment;
-    if (seen[own] === 0) {
-      seen[own] = 1;
-      moment.count += 1;
-    } else if (values[own] === given[index] || (values[own] !== values[own] && given[index] !== given[index]))
-      return false;
-    values[own] = given[index]!;
-    return true;
-  }
-
   const target: PushedTarget = {
     ...identity,
     get layout() {
@@ -105,31 +71,25 @@ export function createPushedTarget(
     lastMessage: undefined,
     failure: undefined,
     take(batch, from, { nowMillis, segment }) {
-      const { places, times, values, size } = batch;
-      const first = places[from]!;
-      const { replica } = first;
+      const { places, times, values } = batch;
+      const { replica } = places[from]!;
       const atMillis = times[from]!;
       target.seenMillis = nowMillis;
-      let end = from + 1;
-      while (end < size && isOfRun(places[end]!, first) && times[end] === atMillis) end += 1;
-      const drop = (reason: SampleDrop): number => {
-        batch.dropped[reason] = (batch.dropped[reason] ?? 0) + end - from;
-        return end;
-      };
+      const end = endOfRun(batch, from);
       const { savedNodes, origins } = target;
       const isKnown = layout.slots.length > 0 || origins.length > 0 || savedNodes.length > 0;
-      if (!isKnown) return drop("not-a-gpu-target");
-      if (!election.accepts(replica, nowMillis, interval.millis)) return drop("replica");
+      if (!isKnown) return dropRun(batch, "not-a-gpu-target", from, end);
+      if (!election.accepts(replica, nowMillis, interval.millis)) return dropRun(batch, "replica", from, end);
       let moment = last?.atMillis === atMillis ? last : moments.get(atMillis);
       if (moment === undefined) {
-        if (atMillis <= formerUntil) return drop("replica");
-        if (atMillis <= forgotten) return drop("too-late");
-        if (!isOneOfFew(atMillis)) return drop("too-often");
+        if (atMillis <= formerUntil) return dropRun(batch, "replica", from, end);
+        if (atMillis <= forgotten) return dropRun(batch, "too-late", from, end);
+        if (!minutes.count(atMillis)) return dropRun(batch, "too-often", from, end);
         moment = open(atMillis, segment);
       }
       last = moment;
       let isNew = false;
-      for (let index = from; index < end; index++) if (put(moment, places[index]!, values, index)) isNew = true;
+      for (let index = from; index < end; index++) if (put(hold, moment, places[index]!, values, index)) isNew = true;
       if (!isNew) return end;
       arrivedMillis = nowMillis;
       moment.arrivedMillis = nowMillis;
@@ -155,7 +115,64 @@ export function createPushedTarget(
   return target;
 }
 
+/** Counts the samples of a scrape that are dropped. Returns their end. */
+function dropRun(batch: Batch, reason: SampleDrop, from: number, end: number): number {
+  batch.dropped[reason] = (batch.dropped[reason] ?? 0) + end - from;
+  return end;
+}
+
+/** Returns the end of the samples of one scrape that begin at a position of a batch. */
+function endOfRun({ places, times, size }: Batch, from: number): number {
+  const first = places[from]!;
+  let end = from + 1;
+  while (end < size && isOfRun(places[end]!, first) && times[end] === times[from]) end += 1;
+  return end;
+}
+
 /** Returns whether two samples are of the same target and the same replica, and neither is a pod. */
 function isOfRun({ target, replica, role }: SeriesPlace, first: SeriesPlace): boolean {
   return target === first.target && replica === first.replica && role !== "pod";
+}
+
+interface MinuteCounts {
+  /** Counts a moment. Returns false if its minute has too many. */
+  count(atMillis: number): boolean;
+}
+
+function createMinuteCounts(): MinuteCounts {
+  /** The number of moments of each minute, the minutes in the order of their first moments. */
+  const counts = new Map<number, number>();
+  return {
+    count(atMillis) {
+      const minute = Math.floor(atMillis / MINUTE_MILLIS);
+      const count = (counts.get(minute) ?? 0) + 1;
+      if (count > MOST_IN_A_MINUTE) return false;
+      counts.set(minute, count);
+      const [first] = counts.keys();
+      if (counts.size > COUNTED_MINUTES) counts.delete(first!);
+      return true;
+    },
+  };
+}
+
+/** Puts a value into a moment. Returns false if the moment has it already. */
+function put(hold: MomentHold, moment: Moment, place: SeriesPlace, given: Float64Array, index: number): boolean {
+  if (place.role === "up") {
+    const value = given[index]!;
+    if (Object.is(moment.up, value)) return false;
+    if (moment.up === undefined) moment.count += 1;
+    moment.up = value;
+    return true;
+  }
+  const { slot } = place;
+  const own = place.layout === moment.layout ? slot : moment.layout.slotOf(place.layout.slots[slot]!);
+  if (own >= moment.values.length) hold.grew(growMoment(moment));
+  const { values, seen } = moment;
+  if (seen[own] === 0) {
+    seen[own] = 1;
+    moment.count += 1;
+  } else if (values[own] === given[index] || (values[own] !== values[own] && given[index] !== given[index]))
+    return false;
+  values[own] = given[index]!;
+  return true;
 }

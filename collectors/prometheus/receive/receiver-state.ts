@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { SampleSink } from "../../exporters/collector.ts";
+import type { SampleSink } from "../../exporters/collector-model.ts";
 import type { LoopClock } from "../../exporters/loop.ts";
 import type { PageLimits } from "../../exporters/page/kind.ts";
 import { createBatch } from "./batch.ts";

@@ -54,11 +54,7 @@ interface Waiting {
 /** Opens the log in a folder of this process alone. Throws if the folder cannot be made or read. */
 export function openWriteAheadLog(folder: string, maxBytes: number, logger: Logger): WriteAheadLog {
   makePrivateFolder(folder);
-  const sizes = new Map<number, number>();
-  for (const name of readdirSync(folder)) {
-    const number = FILE.exec(name)?.[1];
-    if (number !== undefined) sizes.set(Number(number), statSync(join(folder, name)).size);
-  }
+  const sizes = segmentsIn(folder);
   const former = [...sizes.keys()].toSorted((left, right) => left - right);
   let segment = (former.at(-1) ?? 0) + 1;
   let beganMillis = 0;
@@ -75,12 +71,7 @@ export function openWriteAheadLog(folder: string, maxBytes: number, logger: Logg
     file = undefined;
     const handle = await open(pathOf(number), "a", 0o600);
     file = { segment: number, handle };
-    const directory = await open(folder, "r");
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+    await syncFolder(folder);
     return handle;
   }
 
@@ -121,35 +112,19 @@ export function openWriteAheadLog(folder: string, maxBytes: number, logger: Logg
       const size = HEADER_BYTES + body.length;
       if (bytes + size > maxBytes) throw new RefusedWrite(503, "the write-ahead log is full; samples wait for the bus");
       if ((sizes.get(segment) ?? 0) > SEGMENT_BYTES) segment += 1;
-      const header = Buffer.alloc(HEADER_BYTES);
-      header.writeUInt32LE(body.length, 0);
-      header.writeUInt8(version, CHECKED_FROM);
-      header.writeDoubleLE(arrivedMillis, CHECKED_FROM + 1);
-      header.writeUInt32LE(crc32(body, crc32(header.subarray(CHECKED_FROM))), 4);
       if (!sizes.has(segment)) beganMillis = arrivedMillis;
       sizes.set(segment, (sizes.get(segment) ?? 0) + size);
       bytes += size;
       return new Promise((resolve, reject) => {
-        waiting.push({ segment, record: [header, body], resolve, reject });
+        waiting.push({ segment, record: [headerOf({ version, arrivedMillis, body }), body], resolve, reject });
         writing ??= write();
       });
     },
-    async *replay() {
-      for (const number of former) {
-        const parts: Buffer[] = [];
-        for await (const part of createReadStream(pathOf(number))) parts.push(part as Buffer);
-        const content = Buffer.concat(parts);
-        let at = 0;
-        for (;;) {
-          const write = readWrite(content, at);
-          if (write === undefined) break;
-          at += HEADER_BYTES + write.body.length;
-          yield { ...write, segment: number };
-        }
-        if (at < content.length)
-          logger.warn({ segment: number, bytes: content.length - at }, "a request was not completely written");
-      }
-    },
+    replay: () =>
+      readSegments(
+        former.map((number) => [number, pathOf(number)]),
+        logger,
+      ),
     async removeBefore(number) {
       const old = [...sizes.keys()].filter((each) => each < number && each < segment && each !== file?.segment);
       for (const each of old) {
@@ -175,6 +150,55 @@ export function openWriteAheadLog(folder: string, maxBytes: number, logger: Logg
       file = undefined;
     },
   };
+}
+
+/** Returns the sizes of the segments in a folder, in bytes. */
+function segmentsIn(folder: string): Map<number, number> {
+  const sizes = new Map<number, number>();
+  for (const name of readdirSync(folder)) {
+    const number = FILE.exec(name)?.[1];
+    if (number !== undefined) sizes.set(Number(number), statSync(join(folder, name)).size);
+  }
+  return sizes;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const directory = await open(folder, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+function headerOf({ version, arrivedMillis, body }: LoggedWrite): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(body.length, 0);
+  header.writeUInt8(version, CHECKED_FROM);
+  header.writeDoubleLE(arrivedMillis, CHECKED_FROM + 1);
+  header.writeUInt32LE(crc32(body, crc32(header.subarray(CHECKED_FROM))), 4);
+  return header;
+}
+
+async function* readSegments(
+  segments: readonly (readonly [segment: number, path: string])[],
+  logger: Logger,
+): ReturnType<WriteAheadLog["replay"]> {
+  for (const [segment, path] of segments) yield* readSegment(path, segment, logger);
+}
+
+async function* readSegment(path: string, segment: number, logger: Logger): ReturnType<WriteAheadLog["replay"]> {
+  const parts: Buffer[] = [];
+  for await (const part of createReadStream(path)) parts.push(part as Buffer);
+  const content = Buffer.concat(parts);
+  let at = 0;
+  for (;;) {
+    const write = readWrite(content, at);
+    if (write === undefined) break;
+    at += HEADER_BYTES + write.body.length;
+    yield { ...write, segment };
+  }
+  if (at < content.length) logger.warn({ segment, bytes: content.length - at }, "a request was not completely written");
 }
 
 /** Reads the request at a position; undefined if it is damaged or the content ends. */

@@ -5,7 +5,7 @@ import { hasBytes, type KnownSeries } from "./known-series.ts";
 import { familyMeta } from "./metadata.ts";
 import type { SeriesRole } from "./roles.ts";
 import { readSample, skipField } from "./sample-bytes.ts";
-import { createSymbols } from "./symbols.ts";
+import { createSymbols, type Symbols } from "./symbols.ts";
 import { endOf, type DecoderDeps, type WriteDecoder } from "./write-v1.ts";
 
 // Request, TimeSeries and Metadata of prometheus/prompb/io/prometheus/write/v2/types.proto.
@@ -25,13 +25,13 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
   let previous: KnownSeries | undefined;
   let ids = new Int32Array(64);
   let idView = new DataView(ids.buffer);
-  let refs: Int32Array = new Int32Array(64);
+  const labels = createLabelRefs(symbols);
 
   return (body, batch, nowMillis) => {
     const reader = protobuf.Reader.create(body);
     const view = new DataView(body.buffer, body.byteOffset, body.length);
     symbols.begin(body);
-    const seriesAt = readSymbols(reader);
+    const seriesAt = readSymbols(reader, symbols);
     const target = { batch, latestMillis: nowMillis + aheadMillis };
     const roleByRef = new Map<number, SeriesRole | undefined>();
     reader.pos = seriesAt;
@@ -43,8 +43,8 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
       }
       countSeries(batch);
       const end = endOf(reader, reader.len);
-      const count = readRefs(reader, body, end);
-      const nameRef = nameOf(count);
+      const count = labels.read(reader, body, end);
+      const nameRef = labels.nameOf(count);
       let role = roleByRef.get(nameRef);
       if (role === undefined && !roleByRef.has(nameRef)) {
         const { start, end: nameEnd } = symbols.at(nameRef);
@@ -57,7 +57,7 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
         if (field === SAMPLE && typeof known === "object")
           readSample(reader, body, view, endOf(reader, end), known.place, target);
         else if (field === METADATA && typeof known === "object")
-          readMetadata(reader, endOf(reader, end), nameRef, batch);
+          readMetadata(reader, endOf(reader, end), { symbols, nameRef, batch });
         else {
           if (field === SAMPLE) dropFrom(batch, reason, 1);
           skipField(reader, field);
@@ -67,72 +67,13 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
     }
   };
 
-  /** Reads all symbols. Returns the position of the first series. */
-  function readSymbols(reader: protobuf.Reader): number {
-    let first = reader.len;
-    while (reader.pos < reader.len) {
-      const before = reader.pos;
-      const tag = reader.uint32();
-      if (tag === SYMBOL) {
-        const end = endOf(reader, reader.len);
-        symbols.add(reader.pos, end);
-        reader.pos = end;
-      } else {
-        if (tag === SERIES && before < first) first = before;
-        skipField(reader, tag);
-      }
-    }
-    return first;
-  }
-
-  /** Reads the references of the labels. Returns their number. */
-  function readRefs(reader: protobuf.Reader, body: Buffer, end: number): number {
-    let count = 0;
-    while (reader.pos < end && (body[reader.pos] === LABEL_REFS || body[reader.pos] === LABEL_REF)) {
-      const isPacked = body[reader.pos] === LABEL_REFS;
-      reader.pos += 1;
-      const packedEnd = isPacked ? endOf(reader, end) : end;
-      // A reference has at least one byte.
-      if (count + packedEnd - reader.pos > refs.length) refs = longer(refs, count + packedEnd - reader.pos);
-      const [own, { size }] = [refs, symbols];
-      let at = reader.pos;
-      do {
-        const byte = body[at]!;
-        let ref = byte;
-        if (byte < 0x80) at += 1;
-        else if (body[at + 1]! < 0x80) {
-          ref = (byte & 0x7f) | (body[at + 1]! << 7);
-          at += 2;
-        } else {
-          reader.pos = at;
-          ref = reader.uint32();
-          at = reader.pos;
-        }
-        if (ref >= size) throw new RangeError("a reference has no symbol");
-        own[count] = ref;
-        count += 1;
-      } while (isPacked && at < packedEnd);
-      reader.pos = at;
-      if (at > packedEnd || (isPacked && at !== packedEnd))
-        throw new RangeError("the references are longer than their length");
-    }
-    if (count % 2 !== 0) throw new RangeError("a label has no value");
-    return count;
-  }
-
-  /** Returns the reference of the metric's name; that of the empty symbol if the series has none. */
-  function nameOf(count: number): number {
-    const { metricName } = symbols;
-    for (let index = 0; index < count; index += 2) if (refs[index] === metricName) return refs[index + 1]!;
-    return symbols.empty;
-  }
-
   function findSeries(role: SeriesRole, count: number, nowMillis: number): KnownSeries | "labels" | undefined {
     if (count > ids.length) {
       ids = new Int32Array(count * 2);
       idView = new DataView(ids.buffer);
     }
     const { numbers } = symbols;
+    const { refs } = labels;
     for (let index = 0; index < count; index++) {
       const ref = refs[index]!;
       const known = numbers[ref]!;
@@ -144,12 +85,12 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
       known = table.find(idView, 0, length);
     if (known === undefined || known.place.layout !== known.place.target.layout) {
       if (count / 2 > limits.labels || symbols.longest(refs, count) > limits.labelBytes) return "labels";
-      const labels = new Map<string, string>();
+      const texts = new Map<string, string>();
       for (let index = 0; index < count; index += 2) {
         const value = symbols.text(refs[index + 1]!);
-        if (value !== "") labels.set(symbols.text(refs[index]!), value);
+        if (value !== "") texts.set(symbols.text(refs[index]!), value);
       }
-      const placed = place(role, labels);
+      const placed = place(role, texts);
       if (placed === undefined) return undefined;
       if (known === undefined) known = table.add(idView, 0, length, placed, nowMillis);
       else known.place = placed;
@@ -159,20 +100,98 @@ export function createWriteV2({ table, roles, place, limits, aheadMillis }: Deco
     known.seenMillis = nowMillis;
     return known;
   }
+}
 
-  function readMetadata(reader: protobuf.Reader, end: number, nameRef: number, batch: Batch): void {
-    let [type, help, unit] = [0, symbols.empty, symbols.empty];
-    while (reader.pos < end) {
-      const tag = reader.uint32();
-      if (tag === 0x08) type = reader.uint32();
-      else if (tag === 0x18) help = reader.uint32();
-      else if (tag === 0x20) unit = reader.uint32();
-      else skipField(reader, tag);
+/** The references of a series' labels: names and values in turn. */
+interface LabelRefs {
+  readonly refs: Int32Array;
+  /** Reads the references. Returns their number. */
+  read(reader: protobuf.Reader, body: Buffer, end: number): number;
+  /** Returns the reference of the metric's name; that of the empty symbol if the series has none. */
+  nameOf(count: number): number;
+}
+
+function createLabelRefs(symbols: Symbols): LabelRefs {
+  let refs: Int32Array = new Int32Array(64);
+  return {
+    get refs() {
+      return refs;
+    },
+    read(reader, body, end) {
+      let count = 0;
+      while (reader.pos < end && (body[reader.pos] === LABEL_REFS || body[reader.pos] === LABEL_REF)) {
+        const isPacked = body[reader.pos] === LABEL_REFS;
+        reader.pos += 1;
+        const packedEnd = isPacked ? endOf(reader, end) : end;
+        // A reference has at least one byte.
+        if (count + packedEnd - reader.pos > refs.length) refs = longer(refs, count + packedEnd - reader.pos);
+        const [own, { size }] = [refs, symbols];
+        let at = reader.pos;
+        do {
+          const byte = body[at]!;
+          let ref = byte;
+          if (byte < 0x80) at += 1;
+          else if (body[at + 1]! < 0x80) {
+            ref = (byte & 0x7f) | (body[at + 1]! << 7);
+            at += 2;
+          } else {
+            reader.pos = at;
+            ref = reader.uint32();
+            at = reader.pos;
+          }
+          if (ref >= size) throw new RangeError("a reference has no symbol");
+          own[count] = ref;
+          count += 1;
+        } while (isPacked && at < packedEnd);
+        reader.pos = at;
+        if (at > packedEnd || (isPacked && at !== packedEnd))
+          throw new RangeError("the references are longer than their length");
+      }
+      if (count % 2 !== 0) throw new RangeError("a label has no value");
+      return count;
+    },
+    nameOf(count) {
+      const { metricName } = symbols;
+      for (let index = 0; index < count; index += 2) if (refs[index] === metricName) return refs[index + 1]!;
+      return symbols.empty;
+    },
+  };
+}
+
+/** Reads all symbols. Returns the position of the first series. */
+function readSymbols(reader: protobuf.Reader, symbols: Symbols): number {
+  let first = reader.len;
+  while (reader.pos < reader.len) {
+    const before = reader.pos;
+    const tag = reader.uint32();
+    if (tag === SYMBOL) {
+      const end = endOf(reader, reader.len);
+      symbols.add(reader.pos, end);
+      reader.pos = end;
+    } else {
+      if (tag === SERIES && before < first) first = before;
+      skipField(reader, tag);
     }
-    if (reader.pos !== end) throw new RangeError("metadata is longer than its length");
-    if (symbols.isNewFamily(nameRef))
-      addFamilyTo(batch, symbols.text(nameRef), familyMeta(type, symbols.text(help), symbols.text(unit)));
   }
+  return first;
+}
+
+function readMetadata(
+  reader: protobuf.Reader,
+  end: number,
+  { symbols, nameRef, batch }: { readonly symbols: Symbols; readonly nameRef: number; readonly batch: Batch },
+): void {
+  let [type, help, unit] = [0, symbols.empty, symbols.empty];
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    if (tag === 0x08) type = reader.uint32();
+    else if (tag === 0x18) help = reader.uint32();
+    else if (tag === 0x20) unit = reader.uint32();
+    else skipField(reader, tag);
+  }
+  if (reader.pos !== end) throw new RangeError("metadata is longer than its length");
+  if (symbols.isNewFamily(nameRef))
+    addFamilyTo(batch, symbols.text(nameRef), familyMeta(type, symbols.text(help), symbols.text(unit)));
 }
 
 function longer(array: Int32Array, least: number): Int32Array<ArrayBuffer> {
