@@ -29,7 +29,7 @@ interface ContentProps {
 }
 
 function Content({ snapshot, prices }: ContentProps): VNode {
-  const { cluster, atMillis, currency, fleet, total, teams, holders, wastes, practices, unseen, remarks } = snapshot;
+  const { cluster, atMillis, currency, fleet, total, teams, holders, wastes, practices } = snapshot;
   const { gpus } = amounts(currency);
   const money = (amount: Amount): VNode => <Money amount={formatAmount(amount)} currency={currency} />;
   const spend = <Of extends { readonly gpus: GpuHours; readonly cost: Amount }>(): readonly Column<Of>[] => [
@@ -112,6 +112,14 @@ function Content({ snapshot, prices }: ContentProps): VNode {
           { head: "at stake", isNumber: true, cell: ({ atStake }) => (atStake === undefined ? "" : money(atStake)) },
         ]}
       />
+      <Lacks snapshot={snapshot} />
+    </>
+  );
+}
+
+function Lacks({ snapshot: { unseen, remarks } }: Pick<ContentProps, "snapshot">): VNode {
+  return (
+    <>
       {unseen.length > 0 && (
         <>
           <h2>Not seen</h2>

@@ -3,22 +3,19 @@ import pLimit from "p-limit";
 import { DAY_MILLIS } from "../../domain/time.ts";
 import { pause } from "../../runtime/clock.ts";
 import type { ConfiguredDelivery } from "../../runtime/config/deliveries.ts";
-import { attemptDelivery, named, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
+import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
+import { createAttendance, isToDo } from "./attend.ts";
 import { byOccasion, deliveriesOf, occasionKey, owedOf, type Delivery } from "./delivery.ts";
 import { progressOf, type Progress } from "./progress.ts";
-import { obstacleTo } from "./ready.ts";
 import {
-  claimAttempt,
-  readOccasion,
   readRecords,
   readSchedules,
   scheduleKey,
-  writeRecord,
   writeSchedule,
   type KnownSchedules,
   type Occasion,
 } from "./records.ts";
-import { OLDEST_MILLIS, periodName } from "./schedule.ts";
+import { OLDEST_MILLIS } from "./schedule.ts";
 
 /** A worker that delivers what is due. Any number of servers can have one. */
 export interface DeliveryWorker {
@@ -44,8 +41,6 @@ export interface DeliveryWorkerOptions extends Omit<AttemptContext, "leaseMillis
 /** A cron expression with seconds, for checks of retries and waiting deliveries. */
 const EVERY_15_SECONDS = "*/15 * * * * *";
 const LEASE_MILLIS = 120_000;
-/** The interval of checks of waiting deliveries, which need queries of the store. */
-const LOOK_AGAIN_MILLIS = 60_000;
 /** The number of recipients that are served at once. */
 const AT_ONCE = 4;
 const STOP_MILLIS = 5_000;
@@ -53,15 +48,13 @@ const LATE_MILLIS = DAY_MILLIS;
 
 /** Creates a delivery worker that has made no check yet. */
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
-  const { store, now, who, logger, leaseMillis = LEASE_MILLIS } = options;
-  const { onOutcome, onLook } = options;
-  const context: AttemptContext = { ...options, leaseMillis };
+  const { store, now, who, logger, leaseMillis = LEASE_MILLIS, onLook } = options;
   const deliveries = deliveriesOf(options.deliveries);
   const stopping = new AbortController();
+  const attend = createAttendance({ ...options, leaseMillis }, stopping.signal);
   const atOnce = pLimit(AT_ONCE);
   /** The work for each recipient: one task at a time. */
   const busy = new Map<Delivery, Promise<void>>();
-  const lookedAt = new Map<string, number>();
   const tasks: ScheduledTask[] = [];
   let looking: Promise<void> | undefined;
 
@@ -105,49 +98,6 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     }
   }
 
-  async function attend(delivery: Delivery, occasion: Occasion): Promise<void> {
-    const key = occasionKey(occasion);
-    const records = await readOccasion(store, occasion);
-    const progress = progressOf(records, now());
-    if (!isToDo(progress, now()) || (await giveUpIfSpent(delivery, occasion, progress))) return;
-    if (now() < (lookedAt.get(key) ?? -Infinity) + LOOK_AGAIN_MILLIS) return;
-    const span = { name: periodName(occasion), from: occasion.from, until: occasion.until };
-    const reason = await obstacleTo(store, delivery.configured, span, options.ledger);
-    if (reason !== undefined) {
-      lookedAt.set(key, now());
-      await wait(occasion, progress, reason);
-      return;
-    }
-    lookedAt.delete(key);
-    const claim = await claimAttempt(store, occasion, { attempt: progress.last + 1, at: now(), who, leaseMillis });
-    if (claim === undefined) return;
-    const outcome = await attemptDelivery(context, delivery, { occasion, claim }, stopping.signal);
-    onOutcome?.(outcome);
-    if (outcome === "waiting") lookedAt.set(key, now());
-    if (outcome === "failed")
-      await giveUpIfSpent(delivery, occasion, progressOf(await readOccasion(store, occasion), now()));
-  }
-
-  /** Records the reason of a wait if it has changed. */
-  async function wait(occasion: Occasion, { standing, last }: Progress, reason: string): Promise<void> {
-    if (standing.state === "waiting" && standing.reason === reason) return;
-    logger.info({ ...named(occasion), reason }, "a delivery waits");
-    await writeRecord(store, occasion, { what: "waiting", attempt: last, at: now(), who, details: { reason } });
-  }
-
-  async function giveUpIfSpent(
-    { configured }: Delivery,
-    occasion: Occasion,
-    { standing, last, firstTry, tries }: Progress,
-  ): Promise<boolean> {
-    if (standing.state !== "failed" || firstTry === undefined) return false;
-    if (standing.nextTry <= firstTry + configured.giveUpAfter) return false;
-    const { reason } = standing;
-    logger.error({ ...named(occasion), tries, reason }, "a delivery was given up; see `gpu-ledger deliveries`");
-    await writeRecord(store, occasion, { what: "given up", attempt: last, at: now(), who, details: { reason } });
-    return true;
-  }
-
   /** Starts a check if none is in progress. */
   function lookNow(): void {
     if (stopping.signal.aborted) return;
@@ -183,13 +133,6 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       ended.abort();
     },
   };
-}
-
-/** Returns true if there is work for an occasion now. */
-function isToDo({ standing }: Progress, now: number): boolean {
-  return (
-    standing.state === "due" || standing.state === "waiting" || (standing.state === "failed" && now >= standing.nextTry)
-  );
 }
 
 function isLate({ standing }: Progress, sinceDue: number): boolean {

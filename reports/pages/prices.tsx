@@ -76,71 +76,9 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       <p class="lead">The prices of GPU time, the owners of workloads, and the gaps in both.</p>
       <SpanForm path="/prices" span={span} policies={[]} policy="" />
       <h2>Without a price</h2>
-      {gaps.rows.length === 0 ? (
-        <p>All GPU-hours of this time have a price.</p>
-      ) : (
-        <>
-          <p>
-            <Hours hours={gaps.total.gpuHours} /> GPU-hours have no price and therefore no cost. Add entries for these
-            machines. <code>gpu-ledger prices show</code> shows the entry that prices each node.
-          </p>
-          <Table
-            caption="Machines without a price"
-            rows={gaps.rows}
-            columns={[
-              {
-                head: "instance type",
-                cell: ({ dimensions }) => (
-                  <a
-                    href={explainAddress(
-                      question,
-                      Object.entries(dimensions).map(([dimension, value]) => ({ dimension, values: [value] })),
-                    )}
-                  >
-                    {dimensions["instanceType"] || "unknown"}
-                  </a>
-                ),
-                foot: "all",
-              },
-              { head: "model", cell: ({ dimensions }) => dimensions["gpuModel"] },
-              { head: "capacity type", cell: ({ dimensions }) => dimensions["capacityType"] },
-              { head: "cluster", cell: ({ dimensions }) => dimensions["cluster"] },
-              { head: "GPU-hours", ...hoursColumn(gaps.rows, ({ gpuHours }) => gpuHours) },
-            ]}
-          />
-        </>
-      )}
+      <Unpriced gaps={gaps} question={question} />
       <h2>Without an owner</h2>
-      {unowned.rows.length === 0 ? (
-        <p>All workloads of this time have a team.</p>
-      ) : (
-        <>
-          <p>
-            <Money amount={unowned.total.cost} currency={currency} /> {currency} of the holders’ cost have no team.
-            Assign a team with a rule under <code>owners</code> or with a label. <code>gpu-ledger owners</code> shows
-            the workloads that the current rules leave without a team, and the teams that are missing in the register.
-          </p>
-          <Table
-            caption="Workloads without a team (highest cost first)"
-            rows={unowned.rows}
-            paging={paging}
-            columns={[
-              {
-                head: "workload",
-                cell: ({ dimensions: { namespace, workload } }) => (
-                  <a href={address("/workload", { namespace, workload, span })}>
-                    <bdi>{`${namespace}/${workload}`}</bdi>
-                  </a>
-                ),
-                foot: "all",
-              },
-              { head: "kind", cell: ({ dimensions }) => dimensions["workloadKind"] },
-              { head: "GPU-hours", ...hoursColumn(unowned.rows, ({ gpuHours }) => gpuHours) },
-              { head: currency, ...moneyColumn(unowned.rows, ({ cost }) => cost, currency) },
-            ]}
-          />
-        </>
-      )}
+      <Unowned unowned={unowned} currency={currency} span={span} paging={paging} />
       {register !== undefined && (
         <p>
           Teams of the register: <bdi>{register.join(", ")}</bdi>.
@@ -177,6 +115,81 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
         <a href="/api/v1/prices">The price book as JSON</a>
         <a href={address("/api/v1/owners", { span })}>Workloads without a team as JSON</a>
       </p>
+    </>
+  );
+}
+
+function Unpriced({ gaps, question }: Pick<PricesProps, "gaps" | "question">): VNode {
+  return gaps.rows.length === 0 ? (
+    <p>All GPU-hours of this time have a price.</p>
+  ) : (
+    <>
+      <p>
+        <Hours hours={gaps.total.gpuHours} /> GPU-hours have no price and therefore no cost. Add entries for these
+        machines. <code>gpu-ledger prices show</code> shows the entry that prices each node.
+      </p>
+      <Table
+        caption="Machines without a price"
+        rows={gaps.rows}
+        columns={[
+          {
+            head: "instance type",
+            cell: ({ dimensions }) => (
+              <a
+                href={explainAddress(
+                  question,
+                  Object.entries(dimensions).map(([dimension, value]) => ({ dimension, values: [value] })),
+                )}
+              >
+                {dimensions["instanceType"] || "unknown"}
+              </a>
+            ),
+            foot: "all",
+          },
+          { head: "model", cell: ({ dimensions }) => dimensions["gpuModel"] },
+          { head: "capacity type", cell: ({ dimensions }) => dimensions["capacityType"] },
+          { head: "cluster", cell: ({ dimensions }) => dimensions["cluster"] },
+          { head: "GPU-hours", ...hoursColumn(gaps.rows, ({ gpuHours }) => gpuHours) },
+        ]}
+      />
+    </>
+  );
+}
+
+function Unowned({
+  unowned,
+  currency,
+  span,
+  paging,
+}: Pick<PricesProps, "unowned" | "currency" | "span" | "paging">): VNode {
+  return unowned.rows.length === 0 ? (
+    <p>All workloads of this time have a team.</p>
+  ) : (
+    <>
+      <p>
+        <Money amount={unowned.total.cost} currency={currency} /> {currency} of the holders’ cost have no team. Assign a
+        team with a rule under <code>owners</code> or with a label. <code>gpu-ledger owners</code> shows the workloads
+        that the current rules leave without a team, and the teams that are missing in the register.
+      </p>
+      <Table
+        caption="Workloads without a team (highest cost first)"
+        rows={unowned.rows}
+        paging={paging}
+        columns={[
+          {
+            head: "workload",
+            cell: ({ dimensions: { namespace, workload } }) => (
+              <a href={address("/workload", { namespace, workload, span })}>
+                <bdi>{`${namespace}/${workload}`}</bdi>
+              </a>
+            ),
+            foot: "all",
+          },
+          { head: "kind", cell: ({ dimensions }) => dimensions["workloadKind"] },
+          { head: "GPU-hours", ...hoursColumn(unowned.rows, ({ gpuHours }) => gpuHours) },
+          { head: currency, ...moneyColumn(unowned.rows, ({ cost }) => cost, currency) },
+        ]}
+      />
     </>
   );
 }

@@ -62,9 +62,6 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
   const { bad, gone } = standingOf(targets, at);
   const newest = targets.reduce((last, { lastAt }) => Math.max(last, lastAt), 0);
   const sum = (of: (target: ScrapedTarget) => number): number => targets.reduce((total, each) => total + of(each), 0);
-  const gaps = byNode.rows
-    .filter(({ coverage }) => coverage !== null && Number(coverage) < 1)
-    .toSorted((a, b) => Number(a.coverage) - Number(b.coverage));
   return (
     <>
       <h1>Data quality</h1>
@@ -102,30 +99,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
         </Figure>
       </dl>
       <h2>Targets that fail or are late</h2>
-      {targets.length === 0 ? (
-        <Empty>
-          <p>
-            The last hour has no scrapes. <code>gpu-ledger check</code> scrapes all targets and shows the reason.
-          </p>
-        </Empty>
-      ) : bad.length === 0 ? (
-        <p>All targets were scraped on time in the last hour.</p>
-      ) : (
-        <Table
-          caption={bad.length > MOST_TARGETS ? `The first ${MOST_TARGETS} of ${bad.length}` : "In the last hour"}
-          rows={bad.slice(0, MOST_TARGETS)}
-          columns={[
-            { head: "node", cell: ({ cluster, node }) => <a href={address("/node", { cluster, node })}>{node}</a> },
-            { head: "target", cell: ({ target }) => target },
-            { head: "failed", isNumber: true, cell: ({ failed, scrapes }) => `${failed} of ${scrapes}` },
-            {
-              head: "reason",
-              cell: ({ failure, detail }) => <bdi>{failure === "" ? "late" : `${failure}: ${detail}`}</bdi>,
-            },
-            { head: "last scrape", cell: ({ lastAt }) => utc(lastAt) },
-          ]}
-        />
-      )}
+      <LateTargets targets={targets} bad={bad} />
       {gone.length > 0 && (
         <p class="quiet">
           {gone.length === 1 ? "One target is gone" : `${gone.length} targets are gone`}, and their nodes have other
@@ -138,40 +112,79 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
         </p>
       )}
       <h2>Nodes with gaps in the samples</h2>
-      {gaps.length === 0 ? (
-        <p>All held time of the last day has samples.</p>
-      ) : (
-        <Table
-          caption={
-            gaps.length > MOST_NODES
-              ? `The ${MOST_NODES} of ${gaps.length} nodes with the lowest coverage`
-              : "In the last day (lowest coverage first)"
-          }
-          rows={gaps.slice(0, MOST_NODES)}
-          columns={[
-            {
-              head: "node",
-              cell: ({ dimensions: { cluster, node } }) => <a href={address("/node", { cluster, node })}>{node}</a>,
-            },
-            { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
-            {
-              head: "unobserved GPU-hours",
-              ...hoursColumn(gaps.slice(0, MOST_NODES), ({ stateGpuHours }) => stateGpuHours.unobserved ?? "0"),
-              foot: undefined,
-            },
-            {
-              head: byNode.currency,
-              ...moneyColumn(gaps.slice(0, MOST_NODES), ({ states }) => states.unobserved, byNode.currency),
-              foot: undefined,
-            },
-          ]}
-        />
-      )}
+      <Gaps byNode={byNode} />
       <h2>Dead letters</h2>
       <p>
         Messages that could not be processed stay on the bus with the reason. <code>gpu-ledger dead-letter list</code>{" "}
         shows them, and <code>replay</code> sends them again.
       </p>
     </>
+  );
+}
+
+function LateTargets({ targets, bad }: LateTargetsProps): VNode {
+  return targets.length === 0 ? (
+    <Empty>
+      <p>
+        The last hour has no scrapes. <code>gpu-ledger check</code> scrapes all targets and shows the reason.
+      </p>
+    </Empty>
+  ) : bad.length === 0 ? (
+    <p>All targets were scraped on time in the last hour.</p>
+  ) : (
+    <Table
+      caption={bad.length > MOST_TARGETS ? `The first ${MOST_TARGETS} of ${bad.length}` : "In the last hour"}
+      rows={bad.slice(0, MOST_TARGETS)}
+      columns={[
+        { head: "node", cell: ({ cluster, node }) => <a href={address("/node", { cluster, node })}>{node}</a> },
+        { head: "target", cell: ({ target }) => target },
+        { head: "failed", isNumber: true, cell: ({ failed, scrapes }) => `${failed} of ${scrapes}` },
+        {
+          head: "reason",
+          cell: ({ failure, detail }) => <bdi>{failure === "" ? "late" : `${failure}: ${detail}`}</bdi>,
+        },
+        { head: "last scrape", cell: ({ lastAt }) => utc(lastAt) },
+      ]}
+    />
+  );
+}
+
+interface LateTargetsProps {
+  readonly targets: readonly ScrapedTarget[];
+  readonly bad: readonly ScrapedTarget[];
+}
+
+function Gaps({ byNode }: Pick<QualityProps, "byNode">): VNode {
+  const gaps = byNode.rows
+    .filter(({ coverage }) => coverage !== null && Number(coverage) < 1)
+    .toSorted((a, b) => Number(a.coverage) - Number(b.coverage));
+  return gaps.length === 0 ? (
+    <p>All held time of the last day has samples.</p>
+  ) : (
+    <Table
+      caption={
+        gaps.length > MOST_NODES
+          ? `The ${MOST_NODES} of ${gaps.length} nodes with the lowest coverage`
+          : "In the last day (lowest coverage first)"
+      }
+      rows={gaps.slice(0, MOST_NODES)}
+      columns={[
+        {
+          head: "node",
+          cell: ({ dimensions: { cluster, node } }) => <a href={address("/node", { cluster, node })}>{node}</a>,
+        },
+        { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
+        {
+          head: "unobserved GPU-hours",
+          ...hoursColumn(gaps.slice(0, MOST_NODES), ({ stateGpuHours }) => stateGpuHours.unobserved ?? "0"),
+          foot: undefined,
+        },
+        {
+          head: byNode.currency,
+          ...moneyColumn(gaps.slice(0, MOST_NODES), ({ states }) => states.unobserved, byNode.currency),
+          foot: undefined,
+        },
+      ]}
+    />
   );
 }

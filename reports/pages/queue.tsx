@@ -16,7 +16,7 @@ export function addQueue(add: AddPage, { ledger, now }: PageContext): void {
 }
 
 function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: number }): VNode {
-  const { pending, longest, gangs, quotas, queues } = queue;
+  const { pending, gangs, quotas, queues } = queue;
   const sum = (of: (group: QueueView["pending"][number]) => number): number =>
     pending.reduce((total, group) => total + of(group), 0);
   const pods = sum(({ pods: count }) => count);
@@ -36,96 +36,116 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
           </p>
         </Empty>
       )}
-      {pending.length > 0 && (
-        <>
-          <h2>Reasons</h2>
-          <Table
-            caption="By team, queue and the scheduler’s reason"
-            rows={pending}
-            columns={[
-              { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
-              { head: "cluster", cell: ({ cluster }) => cluster },
-              { head: "queue", cell: ({ queue: name }) => <bdi>{name}</bdi> },
-              { head: "priority", cell: ({ priorityClass }) => priorityClass },
-              { head: "reason", cell: ({ reason }) => reason },
-              { head: "pods", isNumber: true, cell: ({ pods: count }) => count },
-              { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
-              { head: "longest wait", isNumber: true, cell: ({ oldestSeconds }) => minutes(oldestSeconds) },
-            ]}
-          />
-          <h2>Longest waits</h2>
-          <Table
-            caption="Waiting pods (longest wait first)"
-            rows={longest}
-            columns={[
-              {
-                head: "pod",
-                cell: ({ cluster, namespace, name }) => (
-                  <a href={address("/workload", { cluster, namespace, pod: name })}>
-                    <bdi>{`${namespace}/${name}`}</bdi>
-                  </a>
-                ),
-              },
-              { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
-              { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
-              { head: "since", isNumber: true, cell: ({ waitingSeconds }) => minutes(waitingSeconds) },
-              { head: "message of the scheduler", cell: ({ reason, message }) => <bdi>{message || reason}</bdi> },
-            ]}
-          />
-        </>
-      )}
-      {gangs.length > 0 && (
-        <>
-          <h2>Gangs that hold GPUs and wait for more</h2>
-          <Table
-            caption="The gangs cannot use these GPUs yet. Their state is waiting."
-            rows={gangs}
-            columns={[
-              { head: "gang", cell: ({ namespace, kind, name }) => <bdi>{`${kind} ${namespace}/${name}`}</bdi> },
-              { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
-              { head: "pods with GPUs", isNumber: true, cell: ({ holdingPods, size }) => `${holdingPods} of ${size}` },
-              { head: "GPUs held", isNumber: true, cell: ({ heldDevices }) => heldDevices },
-              { head: "since", isNumber: true, cell: ({ holdingSeconds }) => minutes(holdingSeconds) },
-            ]}
-          />
-        </>
-      )}
-      {queues.length > 0 && (
-        <>
-          <h2>Queues</h2>
-          <Table
-            caption="Quota of each resource and its admitted part"
-            rows={queues}
-            columns={[
-              {
-                head: "queue",
-                cell: ({ namespace, name }) => <bdi>{namespace === "" ? name : `${namespace}/${name}`}</bdi>,
-              },
-              { head: "scheduler", cell: ({ scheduler }) => scheduler },
-              { head: "resource", cell: ({ resource }) => resource },
-              { head: "quota", isNumber: true, cell: ({ quota }) => quota },
-              { head: "admitted", isNumber: true, cell: ({ admitted }) => admitted },
-              { head: "borrowed", isNumber: true, cell: ({ borrowed }) => borrowed },
-            ]}
-          />
-        </>
-      )}
-      {quotas.length > 0 && (
-        <>
-          <h2>Quotas</h2>
-          <Table
-            caption="ResourceQuotas for GPUs"
-            rows={quotas}
-            columns={[
-              { head: "quota", cell: ({ namespace, name }) => <bdi>{`${namespace}/${name}`}</bdi> },
-              { head: "resource", cell: ({ resource }) => resource },
-              { head: "granted", isNumber: true, cell: ({ hard }) => hard },
-              { head: "used", isNumber: true, cell: ({ used }) => used },
-              { head: "left", isNumber: true, cell: ({ left }) => left },
-            ]}
-          />
-        </>
-      )}
+      {pending.length > 0 && <Waiting queue={queue} />}
+      {gangs.length > 0 && <Gangs queue={queue} />}
+      {queues.length > 0 && <Queues queue={queue} />}
+      {quotas.length > 0 && <Quotas queue={queue} />}
+    </>
+  );
+}
+
+interface QueueProps {
+  readonly queue: QueueView;
+}
+
+function Waiting({ queue: { pending, longest } }: QueueProps): VNode {
+  return (
+    <>
+      <h2>Reasons</h2>
+      <Table
+        caption="By team, queue and the scheduler’s reason"
+        rows={pending}
+        columns={[
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "cluster", cell: ({ cluster }) => cluster },
+          { head: "queue", cell: ({ queue: name }) => <bdi>{name}</bdi> },
+          { head: "priority", cell: ({ priorityClass }) => priorityClass },
+          { head: "reason", cell: ({ reason }) => reason },
+          { head: "pods", isNumber: true, cell: ({ pods: count }) => count },
+          { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
+          { head: "longest wait", isNumber: true, cell: ({ oldestSeconds }) => minutes(oldestSeconds) },
+        ]}
+      />
+      <h2>Longest waits</h2>
+      <Table
+        caption="Waiting pods (longest wait first)"
+        rows={longest}
+        columns={[
+          {
+            head: "pod",
+            cell: ({ cluster, namespace, name }) => (
+              <a href={address("/workload", { cluster, namespace, pod: name })}>
+                <bdi>{`${namespace}/${name}`}</bdi>
+              </a>
+            ),
+          },
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
+          { head: "since", isNumber: true, cell: ({ waitingSeconds }) => minutes(waitingSeconds) },
+          { head: "message of the scheduler", cell: ({ reason, message }) => <bdi>{message || reason}</bdi> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Gangs({ queue: { gangs } }: QueueProps): VNode {
+  return (
+    <>
+      <h2>Gangs that hold GPUs and wait for more</h2>
+      <Table
+        caption="The gangs cannot use these GPUs yet. Their state is waiting."
+        rows={gangs}
+        columns={[
+          { head: "gang", cell: ({ namespace, kind, name }) => <bdi>{`${kind} ${namespace}/${name}`}</bdi> },
+          { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
+          { head: "pods with GPUs", isNumber: true, cell: ({ holdingPods, size }) => `${holdingPods} of ${size}` },
+          { head: "GPUs held", isNumber: true, cell: ({ heldDevices }) => heldDevices },
+          { head: "since", isNumber: true, cell: ({ holdingSeconds }) => minutes(holdingSeconds) },
+        ]}
+      />
+    </>
+  );
+}
+
+function Queues({ queue: { queues } }: QueueProps): VNode {
+  return (
+    <>
+      <h2>Queues</h2>
+      <Table
+        caption="Quota of each resource and its admitted part"
+        rows={queues}
+        columns={[
+          {
+            head: "queue",
+            cell: ({ namespace, name }) => <bdi>{namespace === "" ? name : `${namespace}/${name}`}</bdi>,
+          },
+          { head: "scheduler", cell: ({ scheduler }) => scheduler },
+          { head: "resource", cell: ({ resource }) => resource },
+          { head: "quota", isNumber: true, cell: ({ quota }) => quota },
+          { head: "admitted", isNumber: true, cell: ({ admitted }) => admitted },
+          { head: "borrowed", isNumber: true, cell: ({ borrowed }) => borrowed },
+        ]}
+      />
+    </>
+  );
+}
+
+function Quotas({ queue: { quotas } }: QueueProps): VNode {
+  return (
+    <>
+      <h2>Quotas</h2>
+      <Table
+        caption="ResourceQuotas for GPUs"
+        rows={quotas}
+        columns={[
+          { head: "quota", cell: ({ namespace, name }) => <bdi>{`${namespace}/${name}`}</bdi> },
+          { head: "resource", cell: ({ resource }) => resource },
+          { head: "granted", isNumber: true, cell: ({ hard }) => hard },
+          { head: "used", isNumber: true, cell: ({ used }) => used },
+          { head: "left", isNumber: true, cell: ({ left }) => left },
+        ]}
+      />
     </>
   );
 }

@@ -206,26 +206,10 @@ function ServingFigures({ total, currency, to }: ServingFiguresProps): VNode {
       >
         <UnitCost amount={unitCosts.millionGeneratedTokens} currency={currency} />
       </Figure>
-      <Figure
-        to={to}
-        title="Idle: no request"
-        beside={
-          <>
-            <Ratio ratio={ratioOf(phases.idle ?? "0", cost)} /> of the cost
-          </>
-        }
-      >
+      <Figure to={to} title="Idle: no request" beside={<Share amount={phases.idle} of={cost} />}>
         <Money amount={phases.idle ?? "0"} currency={currency} />
       </Figure>
-      <Figure
-        to={to}
-        title="Unmeasured: no page"
-        beside={
-          <>
-            <Ratio ratio={ratioOf(phases.unmeasured ?? "0", cost)} /> of the cost
-          </>
-        }
-      >
+      <Figure to={to} title="Unmeasured: no page" beside={<Share amount={phases.unmeasured} of={cost} />}>
         <Money amount={phases.unmeasured ?? "0"} currency={currency} />
       </Figure>
       <Figure
@@ -254,6 +238,14 @@ function ServingFigures({ total, currency, to }: ServingFiguresProps): VNode {
         </Figure>
       )}
     </dl>
+  );
+}
+
+function Share({ amount = "0", of }: { readonly amount: string | undefined; readonly of: string }): VNode {
+  return (
+    <>
+      <Ratio ratio={ratioOf(amount, of)} /> of the cost
+    </>
   );
 }
 

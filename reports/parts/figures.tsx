@@ -10,10 +10,10 @@ const LEAST_COVERAGE = 0.5;
 const UNOBSERVED = "most of the held time is not observed yet";
 
 /** The sums of a report as a row of figures with links to their explanations. */
-export function Figures({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
+export function Figures({ report, question }: FiguresProps): VNode {
+  const { total, currency } = report;
   const whole = explainAddress(question);
   const stateLink = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
-  const earlier = comparedWith === null ? whole : explainAddress({ ...question, kind: "showback", span: comparedWith });
   const idle = total.states.idle ?? "0";
   const isObserved = Number(total.coverage ?? 0) >= LEAST_COVERAGE;
   return (
@@ -32,28 +32,7 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
           GPU-hours
         </dd>
       </div>
-      <div>
-        <dt>Compared with the time before</dt>
-        <dd class="amount">
-          {total.change === null ? (
-            <span class="quiet">–</span>
-          ) : (
-            <Link to={whole}>{changeColumn([total], TREND, currency).foot}</Link>
-          )}
-        </dd>
-        <dd class="beside">
-          {comparedWith === null || total.before === null ? (
-            "no earlier charges"
-          ) : (
-            <>
-              <Link to={earlier}>
-                <Money amount={total.before} currency={currency} />
-              </Link>{" "}
-              in {comparedWith.name}
-            </>
-          )}
-        </dd>
-      </div>
+      <Compared report={report} question={question} />
       <div>
         <dt>Idle: held but not used</dt>
         <dd class="amount">
@@ -124,6 +103,36 @@ export function Figures({ report: { total, currency, comparedWith }, question }:
         <dd class="beside">GPU-hours that have no cost</dd>
       </div>
     </dl>
+  );
+}
+
+/** The cost beside that of the time before. */
+function Compared({ report: { total, currency, comparedWith }, question }: FiguresProps): VNode {
+  const whole = explainAddress(question);
+  const earlier = comparedWith === null ? whole : explainAddress({ ...question, kind: "showback", span: comparedWith });
+  return (
+    <div>
+      <dt>Compared with the time before</dt>
+      <dd class="amount">
+        {total.change === null ? (
+          <span class="quiet">–</span>
+        ) : (
+          <Link to={whole}>{changeColumn([total], TREND, currency).foot}</Link>
+        )}
+      </dd>
+      <dd class="beside">
+        {comparedWith === null || total.before === null ? (
+          "no earlier charges"
+        ) : (
+          <>
+            <Link to={earlier}>
+              <Money amount={total.before} currency={currency} />
+            </Link>{" "}
+            in {comparedWith.name}
+          </>
+        )}
+      </dd>
+    </div>
   );
 }
 

@@ -41,6 +41,46 @@ const credentials = (sources: ConfigSources) =>
 
 const labels = z.record(z.string(), z.string({ error: "a text" }), { error: "labels: name: value" });
 
+const podsWithPages = z.strictObject({
+  labels: text("a label selector"),
+  namespaces: list(text("a namespace, or * for any")).optional().describe("Overrides the namespaces of the job."),
+  port: whole(1, 65_535)
+    .optional()
+    .describe("The port, if the pod's annotations and ports have none. Default: 9400, with reads: serving 8000."),
+  portName: text("the name of a port")
+    .optional()
+    .describe("The name of the container port with the page. Pods without it are left out."),
+  path: text("a path such as /metrics").optional().describe("Overrides the path of the job."),
+  scheme: oneOf("http", "https").optional().describe("Overrides the scheme of the job."),
+  companion: z
+    .boolean()
+    .default(false)
+    .describe("Reads their pages together with the page of their node's exporter, as for HAMi's monitor."),
+});
+
+const podDiscovery = z
+  .strictObject({
+    kubeconfig: text("a file")
+      .optional()
+      .describe("Default: KUBECONFIG, ~/.kube/config, or the service account of the program's own pod."),
+    context: text("a context's name").optional().describe("A context of the kubeconfig. Default: its current context."),
+    namespaces: list(text("a namespace, or * for any"))
+      .optional()
+      .describe(
+        "The namespaces of the pods. Pods with their labels in other namespaces are refused. Default: the namespaces of the usual charts and operators of exporters. Required with reads: serving.",
+      ),
+    gateways: list(text("a namespace, or * for any"))
+      .optional()
+      .describe(
+        "With reads: serving, the namespaces whose pods may be gateways, which name the tenants of models. Default: the namespaces of the pods, or none if these are any.",
+      ),
+    exporters: list(podsWithPages)
+      .optional()
+      .describe("The pods with pages. Default: the pods of the usual charts and operators."),
+  })
+  .optional()
+  .describe("The current pods of exporters, or of engines and gateways, in a Kubernetes cluster.");
+
 /** Returns the schema of a job: a group of targets with the same discovery and credentials. */
 export const job = (sources: ConfigSources) =>
   z
@@ -90,51 +130,7 @@ export const job = (sources: ConfigSources) =>
       )
         .default([])
         .describe("Prometheus HTTP service discovery."),
-      kubernetes: z
-        .strictObject({
-          kubeconfig: text("a file")
-            .optional()
-            .describe("Default: KUBECONFIG, ~/.kube/config, or the service account of the program's own pod."),
-          context: text("a context's name")
-            .optional()
-            .describe("A context of the kubeconfig. Default: its current context."),
-          namespaces: list(text("a namespace, or * for any"))
-            .optional()
-            .describe(
-              "The namespaces of the pods. Pods with their labels in other namespaces are refused. Default: the namespaces of the usual charts and operators of exporters. Required with reads: serving.",
-            ),
-          gateways: list(text("a namespace, or * for any"))
-            .optional()
-            .describe(
-              "With reads: serving, the namespaces whose pods may be gateways, which name the tenants of models. Default: the namespaces of the pods, or none if these are any.",
-            ),
-          exporters: list(
-            z.strictObject({
-              labels: text("a label selector"),
-              namespaces: list(text("a namespace, or * for any"))
-                .optional()
-                .describe("Overrides the namespaces of the job."),
-              port: whole(1, 65_535)
-                .optional()
-                .describe(
-                  "The port, if the pod's annotations and ports have none. Default: 9400, with reads: serving 8000.",
-                ),
-              portName: text("the name of a port")
-                .optional()
-                .describe("The name of the container port with the page. Pods without it are left out."),
-              path: text("a path such as /metrics").optional().describe("Overrides the path of the job."),
-              scheme: oneOf("http", "https").optional().describe("Overrides the scheme of the job."),
-              companion: z
-                .boolean()
-                .default(false)
-                .describe("Reads their pages together with the page of their node's exporter, as for HAMi's monitor."),
-            }),
-          )
-            .optional()
-            .describe("The pods with pages. Default: the pods of the usual charts and operators."),
-        })
-        .optional()
-        .describe("The current pods of exporters, or of engines and gateways, in a Kubernetes cluster."),
+      kubernetes: podDiscovery,
       dns: list(
         z.strictObject({
           names: list(text("a domain name")),

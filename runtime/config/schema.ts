@@ -114,6 +114,72 @@ const processor = z.strictObject({
   flushRows: whole(1, 1_000_000).default(20_000).describe("The number of rows that start an insert immediately."),
 });
 
+const server = (sources: ConfigSources) =>
+  z
+    .strictObject({
+      listen: listenAddress.default("127.0.0.1:8080").describe("The address of the server."),
+      tls: serverTls(sources)
+        .optional()
+        .describe("TLS on the port, as in tls_server_config of Prometheus. Default: HTTP. See docs/access.md."),
+      plainHttp: flag
+        .default(false)
+        .describe(
+          "Allows HTTP without TLS on an address that other machines can reach. Tokens then cross the network in clear text.",
+        ),
+      moneyOnMetrics: flag
+        .default(true)
+        .describe(
+          "Adds the cost of pods, GPUs and teams, and the savings of the advice, to `/metrics`, `/metrics/gpu` and `/api/status`. All readers of these pages see it.",
+        ),
+      metricsToken: secret(sources)
+        .optional()
+        .describe(
+          "The bearer token for `/metrics`, `/metrics/gpu` and `/api/status`. Without it, only administrators can read them if there are tokens.",
+        ),
+      trustProxy: list(network)
+        .default([])
+        .describe(
+          "Trusted proxies. Only from them the server accepts X-Forwarded-For and X-Forwarded-Proto as the client of a request.",
+        ),
+      connectionsPerAddress: whole(1, 100_000)
+        .default(600)
+        .describe(
+          "The connections of an address to a port, remote write included. Above it, a new one ends the one that has waited the longest. Proxies in trustProxy have no limit.",
+        ),
+      demo: flag.default(false).describe("Marks every page of `serve` as a demo fleet. `up` sets this itself."),
+      access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
+      signIn: signIn(sources).optional().describe("Sign-in with OpenID Connect. Default: none."),
+      proxySignIn: proxySignIn.optional().describe("Sign-in by a proxy such as oauth2-proxy. Default: none."),
+    })
+    .superRefine((given, context) => {
+      if ((given.signIn ?? given.proxySignIn) === undefined || given.access.groups.length > 0) return;
+      const message = "at least one rule, because people sign in";
+      context.addIssue({ code: "custom", path: ["access", "groups"], message });
+    })
+    .prefault({});
+
+const demo = z
+  .strictObject({
+    enabled: flag
+      .default(true)
+      .describe("`up` starts the demo fleet if there is nothing to scrape or to watch. False for imports alone."),
+    gpus: whole(8, 100_000).default(96).describe("GPUs of the demo fleet."),
+    seed: whole(0, 2 ** 31)
+      .default(1)
+      .describe("The same seed gives the same fleet."),
+    history: duration("0s", "40d")
+      .prefault("8d")
+      .describe(
+        "The length of the history that the demo sends at its start. With `up` and from a day on, the time since the beginning of the last month that can be closed follows, with one sample an hour, and that month is closed.",
+      ),
+    listen: text("an address of this machine")
+      .default("127.0.0.1")
+      .describe(
+        "The address of the demo's exporters, of its engines and of its API server. Use 0.0.0.0 in a container.",
+      ),
+  })
+  .prefault({});
+
 /** Returns the schema of the whole configuration. Every key has a default, except the keys of an external Kafka or ClickHouse. */
 export function createConfigSchema(sources: ConfigSources) {
   return z
@@ -147,71 +213,10 @@ export function createConfigSchema(sources: ConfigSources) {
         .optional()
         .describe("The hosts of webhooks. Webhooks of other hosts are refused. Default: any host."),
       processor: processor.prefault({}),
-      server: z
-        .strictObject({
-          listen: listenAddress.default("127.0.0.1:8080").describe("The address of the server."),
-          tls: serverTls(sources)
-            .optional()
-            .describe("TLS on the port, as in tls_server_config of Prometheus. Default: HTTP. See docs/access.md."),
-          plainHttp: flag
-            .default(false)
-            .describe(
-              "Allows HTTP without TLS on an address that other machines can reach. Tokens then cross the network in clear text.",
-            ),
-          moneyOnMetrics: flag
-            .default(true)
-            .describe(
-              "Adds the cost of pods, GPUs and teams, and the savings of the advice, to `/metrics`, `/metrics/gpu` and `/api/status`. All readers of these pages see it.",
-            ),
-          metricsToken: secret(sources)
-            .optional()
-            .describe(
-              "The bearer token for `/metrics`, `/metrics/gpu` and `/api/status`. Without it, only administrators can read them if there are tokens.",
-            ),
-          trustProxy: list(network)
-            .default([])
-            .describe(
-              "Trusted proxies. Only from them the server accepts X-Forwarded-For and X-Forwarded-Proto as the client of a request.",
-            ),
-          connectionsPerAddress: whole(1, 100_000)
-            .default(600)
-            .describe(
-              "The connections of an address to a port, remote write included. Above it, a new one ends the one that has waited the longest. Proxies in trustProxy have no limit.",
-            ),
-          demo: flag.default(false).describe("Marks every page of `serve` as a demo fleet. `up` sets this itself."),
-          access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
-          signIn: signIn(sources).optional().describe("Sign-in with OpenID Connect. Default: none."),
-          proxySignIn: proxySignIn.optional().describe("Sign-in by a proxy such as oauth2-proxy. Default: none."),
-        })
-        .superRefine((server, context) => {
-          if ((server.signIn ?? server.proxySignIn) === undefined || server.access.groups.length > 0) return;
-          const message = "at least one rule, because people sign in";
-          context.addIssue({ code: "custom", path: ["access", "groups"], message });
-        })
-        .prefault({}),
+      server: server(sources),
       tracing,
       metrics,
-      demo: z
-        .strictObject({
-          enabled: flag
-            .default(true)
-            .describe("`up` starts the demo fleet if there is nothing to scrape or to watch. False for imports alone."),
-          gpus: whole(8, 100_000).default(96).describe("GPUs of the demo fleet."),
-          seed: whole(0, 2 ** 31)
-            .default(1)
-            .describe("The same seed gives the same fleet."),
-          history: duration("0s", "40d")
-            .prefault("8d")
-            .describe(
-              "The length of the history that the demo sends at its start. With `up` and from a day on, the time since the beginning of the last month that can be closed follows, with one sample an hour, and that month is closed.",
-            ),
-          listen: text("an address of this machine")
-            .default("127.0.0.1")
-            .describe(
-              "The address of the demo's exporters, of its engines and of its API server. Use 0.0.0.0 in a container.",
-            ),
-        })
-        .prefault({}),
+      demo,
     })
     .check(
       ...LEDGER_CHECKS,

@@ -37,7 +37,7 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
   const logger = options.logger.child({ group: options.group });
   const topicNames = options.topics.map(({ name }) => name);
   const signal = createSignal();
-  const pumps = new Map<string, Pump>();
+  const { pumps, topicOf, startReading, stopReading } = createReadings({ ...options, logger });
   const newMembership = () =>
     createMembership(storage, {
       group: options.group,
@@ -49,40 +49,6 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
   let generation = 0;
   let lost = false;
   let closing = false;
-  let beating = false;
-
-  function topicOf(name: string): TopicRecord {
-    const topic = options.topics.find((candidate) => candidate.name === name);
-    if (topic === undefined) throw new Error(`The group was assigned ${name}, which it does not read.`);
-    return topic;
-  }
-
-  function startReading({ topic, partition }: TopicPartition, committed: number | undefined): void {
-    const record = topicOf(topic);
-    const low = storage.read(() => headOf(storage, record.id, partition).low);
-    const pump = startPump({
-      offset: committed ?? low,
-      read(offset) {
-        const page = readPage(storage, record, partition, offset);
-        if (page.jump !== undefined) handler.onJump?.(page.jump);
-        return page;
-      },
-      hand: (messages: readonly ReceivedMessage[]) => handler.onMessages(messages),
-      logger: logger.child({ topic, partition }),
-    });
-    pumps.set(partitionName({ topic, partition }), pump);
-  }
-
-  async function stopReading(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return;
-    await Promise.all(names.map((name) => pumps.get(name)?.stop() ?? Promise.resolve()));
-    try {
-      await handler.onRevoked?.(names.map(parsePartitionName));
-    } catch (error) {
-      logger.error({ err: error, partitions: names }, "Partitions were not drained before they were released.");
-    }
-    for (const name of names) pumps.delete(name);
-  }
 
   async function rejoin(): Promise<void> {
     logger.warn("This member's session has expired; it joins again.");
@@ -126,40 +92,16 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
     }
   }
 
-  async function beat(): Promise<void> {
-    if (beating) return;
-    beating = true;
-    try {
-      if (!(await membership.heartbeat())) {
-        lost = true;
-        signal.set();
-      }
-    } catch (error) {
-      logger.warn({ err: error }, "A heartbeat could not be written.");
-    } finally {
-      beating = false;
-    }
-  }
-
-  /** All members of a machine send their heartbeats at the same time, so that each process needs only one transaction. */
-  function startBeating(): () => void {
-    const interval = sessionTimeoutMillis / 3;
-    let timer: NodeJS.Timeout;
-    const wait = (): void => {
-      timer = setTimeout(
-        () => {
-          wait();
-          void beat();
-        },
-        interval - (options.clock.monotonicMillis() % interval),
-      );
-    };
-    wait();
-    return () => clearTimeout(timer);
-  }
-
   await membership.join();
-  const stopBeating = startBeating();
+  const stopBeating = startBeating({
+    ...options,
+    logger,
+    heartbeat: () => membership.heartbeat(),
+    onLost() {
+      lost = true;
+      signal.set();
+    },
+  });
   const arrivals = createArrivals(storage, options.topics);
   const stopWatching = watcher.onChange(() => {
     signal.set();
@@ -191,4 +133,92 @@ export async function startMember(options: MemberOptions): Promise<GroupMember> 
       await membership.leave();
     },
   };
+}
+
+/** The partitions that a member reads. */
+interface Readings {
+  /** By `partitionName`. */
+  readonly pumps: ReadonlyMap<string, Pump>;
+  topicOf(name: string): TopicRecord;
+  startReading(partition: TopicPartition, committed: number | undefined): void;
+  /** Ends the current batches, then gives the partitions to `onRevoked`. */
+  stopReading(names: readonly string[]): Promise<void>;
+}
+
+function createReadings({ storage, handler, topics, logger }: MemberOptions): Readings {
+  const pumps = new Map<string, Pump>();
+
+  function topicOf(name: string): TopicRecord {
+    const topic = topics.find((candidate) => candidate.name === name);
+    if (topic === undefined) throw new Error(`The group was assigned ${name}, which it does not read.`);
+    return topic;
+  }
+
+  function startReading({ topic, partition }: TopicPartition, committed: number | undefined): void {
+    const record = topicOf(topic);
+    const low = storage.read(() => headOf(storage, record.id, partition).low);
+    const pump = startPump({
+      offset: committed ?? low,
+      read(offset) {
+        const page = readPage(storage, record, partition, offset);
+        if (page.jump !== undefined) handler.onJump?.(page.jump);
+        return page;
+      },
+      hand: (messages: readonly ReceivedMessage[]) => handler.onMessages(messages),
+      logger: logger.child({ topic, partition }),
+    });
+    pumps.set(partitionName({ topic, partition }), pump);
+  }
+
+  async function stopReading(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    await Promise.all(names.map((name) => pumps.get(name)?.stop() ?? Promise.resolve()));
+    try {
+      await handler.onRevoked?.(names.map(parsePartitionName));
+    } catch (error) {
+      logger.error({ err: error, partitions: names }, "Partitions were not drained before they were released.");
+    }
+    for (const name of names) pumps.delete(name);
+  }
+
+  return { pumps, topicOf, startReading, stopReading };
+}
+
+/** Sends heartbeats. All members of a machine send them at the same time, so that each process needs only one transaction. */
+function startBeating(
+  of: Pick<MemberOptions, "sessionTimeoutMillis" | "clock" | "logger"> & {
+    /** Returns false if the membership is lost. */
+    readonly heartbeat: () => Promise<boolean>;
+    readonly onLost: () => void;
+  },
+): () => void {
+  const { sessionTimeoutMillis, clock, logger, heartbeat, onLost } = of;
+  const interval = sessionTimeoutMillis / 3;
+  let isBeating = false;
+  let timer: NodeJS.Timeout;
+
+  async function beat(): Promise<void> {
+    if (isBeating) return;
+    isBeating = true;
+    try {
+      if (!(await heartbeat())) onLost();
+    } catch (error) {
+      logger.warn({ err: error }, "A heartbeat could not be written.");
+    } finally {
+      isBeating = false;
+    }
+  }
+
+  function wait(): void {
+    timer = setTimeout(
+      () => {
+        wait();
+        void beat();
+      },
+      interval - (clock.monotonicMillis() % interval),
+    );
+  }
+
+  wait();
+  return () => clearTimeout(timer);
 }

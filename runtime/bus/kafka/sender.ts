@@ -48,59 +48,16 @@ export interface SenderOptions {
  * every attempt, so that no old message arrives after a newer one.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { kafka, maxMessageBytes } = options;
+  const { maxMessageBytes } = options;
+  const requests = createRequests(options);
   let queue: Parcel[] = [];
   let draining: Promise<void> | undefined;
-  let current: { readonly producer: Producer; abandon(): void } | undefined;
   let closed = false;
-
-  function newProducer() {
-    let abandoned = false;
-    const producer = kafka.producer({
-      idempotent: true,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      retry: { retries: 5, initialRetryTime: 150, maxRetryTime: 2_000 },
-      createPartitioner: () => (args) => {
-        if (abandoned) throw new KafkaJSNonRetriableError("This send was abandoned.");
-        return partitionOf(String(args.message.key), args.partitionMetadata.length);
-      },
-    });
-    return { producer, abandon: () => void (abandoned = true) };
-  }
-
-  async function request(parts: readonly TopicMessages[]): Promise<void> {
-    const byTopic = new Map<string, Message[]>();
-    for (const { topic, messages } of parts) byTopic.set(topic, [...(byTopic.get(topic) ?? []), ...messages]);
-    const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }));
-    const used = (current ??= newProducer());
-    let sending: Promise<unknown> | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const expiry = new Promise<never>((_, reject) => {
-      const message = `Kafka did not acknowledge within ${options.sendTimeoutMillis} ms.`;
-      const expire = () => reject(new BusError("unavailable", message, { retriable: true }));
-      timer = setTimeout(expire, options.sendTimeoutMillis);
-    });
-    try {
-      await Promise.race([used.producer.connect(), expiry]);
-      sending = used.producer.sendBatch({ topicMessages, acks: -1, compression: compressionType(options.compression) });
-      await Promise.race([sending, expiry]);
-    } catch (error) {
-      current = undefined;
-      used.abandon();
-      await used.producer.disconnect().catch(() => undefined);
-      if (sending === undefined) throw error;
-      // Waits until none of its messages can arrive any more. The acknowledgement may have come just after the timeout.
-      await sending.catch(() => Promise.reject(error));
-    } finally {
-      clearTimeout(timer);
-    }
-  }
 
   /** Sends parts together, and in halves if the broker refuses a batch as too large for its topic. */
   async function requestFitting(parts: readonly TopicMessages[]): Promise<void> {
     try {
-      await request(parts);
+      await requests.send(parts);
     } catch (cause) {
       const error = toBusError(cause, "sending");
       const [part] = parts;
@@ -166,9 +123,64 @@ export function createSender(options: SenderOptions): Sender {
     async close() {
       closed = true;
       await draining;
-      await current?.producer.disconnect();
+      await requests.close();
     },
   };
+}
+
+/** The requests of a producer, one at a time. */
+interface Requests {
+  send(parts: readonly TopicMessages[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+function createRequests({ kafka, compression, sendTimeoutMillis }: SenderOptions): Requests {
+  let current: { readonly producer: Producer; abandon(): void } | undefined;
+
+  function newProducer() {
+    let abandoned = false;
+    const producer = kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      retry: { retries: 5, initialRetryTime: 150, maxRetryTime: 2_000 },
+      createPartitioner: () => (args) => {
+        if (abandoned) throw new KafkaJSNonRetriableError("This send was abandoned.");
+        return partitionOf(String(args.message.key), args.partitionMetadata.length);
+      },
+    });
+    return { producer, abandon: () => void (abandoned = true) };
+  }
+
+  async function send(parts: readonly TopicMessages[]): Promise<void> {
+    const byTopic = new Map<string, Message[]>();
+    for (const { topic, messages } of parts) byTopic.set(topic, [...(byTopic.get(topic) ?? []), ...messages]);
+    const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }));
+    const used = (current ??= newProducer());
+    let sending: Promise<unknown> | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const expiry = new Promise<never>((_, reject) => {
+      const message = `Kafka did not acknowledge within ${sendTimeoutMillis} ms.`;
+      const expire = () => reject(new BusError("unavailable", message, { retriable: true }));
+      timer = setTimeout(expire, sendTimeoutMillis);
+    });
+    try {
+      await Promise.race([used.producer.connect(), expiry]);
+      sending = used.producer.sendBatch({ topicMessages, acks: -1, compression: compressionType(compression) });
+      await Promise.race([sending, expiry]);
+    } catch (error) {
+      current = undefined;
+      used.abandon();
+      await used.producer.disconnect().catch(() => undefined);
+      if (sending === undefined) throw error;
+      // Waits until none of its messages can arrive any more. The acknowledgement may have come just after the timeout.
+      await sending.catch(() => Promise.reject(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return { send, close: async () => current?.producer.disconnect() };
 }
 
 function toKafkaMessage(message: OutgoingMessage): Message {

@@ -42,69 +42,9 @@ export interface TopicAdmin {
  */
 export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults): TopicAdmin {
   const known = new Set<string>();
-  const running = new Set<Promise<unknown>>();
-  let connected: Promise<Admin> | undefined;
-
-  function connect(): Promise<Admin> {
-    connected ??= (async () => {
-      const admin = newAdmin();
-      try {
-        await admin.connect();
-        return admin;
-      } catch (error) {
-        connected = undefined;
-        throw error;
-      }
-    })();
-    return connected;
-  }
-
-  /** Disconnects a client when its operations have ended. The next operation connects a new one. */
-  async function retire(client: Promise<Admin>): Promise<void> {
-    if (connected === client) connected = undefined;
-    await Promise.allSettled(running);
-    await (await client).disconnect();
-  }
-
-  async function ask<Result>(question: (admin: Admin) => Promise<Result>): Promise<Result> {
-    const backOff = createBackOff(STALE_PAUSES);
-    for (const deadline = performance.now() + STALE_FOR_MILLIS; ;) {
-      const client = connect();
-      const answer = client.then(question);
-      running.add(answer);
-      try {
-        return await answer;
-      } catch (error) {
-        if (!isStaleMetadata(error) || performance.now() > deadline) throw error;
-        void retire(client).catch(() => undefined);
-      } finally {
-        running.delete(answer);
-      }
-      await sleep(backOff.next());
-    }
-  }
-
+  const connection = createAdminConnection(newAdmin);
   const asking = <Result>(doing: string, question: (admin: Admin) => Promise<Result>) =>
-    translating(doing, () => ask(question));
-
-  async function checkExisting(admin: Admin, topics: readonly TopicDeclaration[]): Promise<void> {
-    if (topics.length === 0) return;
-    const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: topics.map(({ name }) => ({
-        type: ConfigResourceTypes.TOPIC,
-        name,
-        configNames: ["cleanup.policy"],
-      })),
-    });
-    for (const topic of topics) {
-      const partitions = metadata.topics.find(({ name }) => name === topic.name)?.partitions.length ?? 0;
-      const cleanup = resources.find(({ resourceName }) => resourceName === topic.name)?.configEntries[0]?.configValue;
-      if (partitions !== topic.partitions) throw mismatch(topic, "partitions", partitions);
-      if (cleanup !== topic.cleanup) throw mismatch(topic, "cleanup", cleanup ?? "unknown");
-    }
-  }
+    translating(doing, () => connection.ask(question));
 
   async function checkKnown(topics: readonly string[]): Promise<void> {
     if (topics.every((topic) => known.has(topic))) return;
@@ -150,11 +90,86 @@ export function createTopicAdmin(newAdmin: () => Admin, defaults: TopicDefaults)
     async forgetGroup(group) {
       await asking("deleting a group", (admin) => admin.deleteGroups([group])).catch(() => undefined);
     },
+    close: () => connection.close(),
+  };
+}
+
+/** An admin client that connects at its first use. */
+interface AdminConnection {
+  /** Asks the client. A failure because of stale metadata is repeated with a new client. */
+  ask<Result>(question: (admin: Admin) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+function createAdminConnection(newAdmin: () => Admin): AdminConnection {
+  const running = new Set<Promise<unknown>>();
+  let connected: Promise<Admin> | undefined;
+
+  function connect(): Promise<Admin> {
+    connected ??= (async () => {
+      const admin = newAdmin();
+      try {
+        await admin.connect();
+        return admin;
+      } catch (error) {
+        connected = undefined;
+        throw error;
+      }
+    })();
+    return connected;
+  }
+
+  /** Disconnects a client when its operations have ended. The next operation connects a new one. */
+  async function retire(client: Promise<Admin>): Promise<void> {
+    if (connected === client) connected = undefined;
+    await Promise.allSettled(running);
+    await (await client).disconnect();
+  }
+
+  async function ask<Result>(question: (admin: Admin) => Promise<Result>): Promise<Result> {
+    const backOff = createBackOff(STALE_PAUSES);
+    for (const deadline = performance.now() + STALE_FOR_MILLIS; ;) {
+      const client = connect();
+      const answer = client.then(question);
+      running.add(answer);
+      try {
+        return await answer;
+      } catch (error) {
+        if (!isStaleMetadata(error) || performance.now() > deadline) throw error;
+        void retire(client).catch(() => undefined);
+      } finally {
+        running.delete(answer);
+      }
+      await sleep(backOff.next());
+    }
+  }
+
+  return {
+    ask,
     async close() {
       const admin = await connected?.catch(() => undefined);
       await admin?.disconnect();
     },
   };
+}
+
+async function checkExisting(admin: Admin, topics: readonly TopicDeclaration[]): Promise<void> {
+  if (topics.length === 0) return;
+  const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: topics.map(({ name }) => ({
+      type: ConfigResourceTypes.TOPIC,
+      name,
+      configNames: ["cleanup.policy"],
+    })),
+  });
+  for (const topic of topics) {
+    const partitions = metadata.topics.find(({ name }) => name === topic.name)?.partitions.length ?? 0;
+    const cleanup = resources.find(({ resourceName }) => resourceName === topic.name)?.configEntries[0]?.configValue;
+    if (partitions !== topic.partitions) throw mismatch(topic, "partitions", partitions);
+    if (cleanup !== topic.cleanup) throw mismatch(topic, "cleanup", cleanup ?? "unknown");
+  }
 }
 
 /**
