@@ -10,6 +10,7 @@ import { addFocus } from "./focus.ts";
 import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
 import { addPractices } from "./practices.ts";
+import { addSearch } from "./search.ts";
 import { API_PATH, type ApiServer } from "./route.ts";
 import { addServing } from "./serving.ts";
 import { addOpenCost } from "./opencost/routes.ts";
@@ -58,6 +59,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addNow(routes, context);
     addAdvice(routes, context, words);
     addPractices(routes, context);
+    addSearch(routes, context);
     addServing(routes, context, words);
     addTraining(routes, context, words);
     addDeliveries(routes, context);

@@ -199,6 +199,7 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
     { head: "model", cell: ({ model }) => model },
     {
       head: "holder",
+      value: ({ holder }) => (holder === undefined ? "free" : `${holder.namespace}/${holder.name}`),
       cell: ({ cluster, holder }) =>
         holder === undefined ? <span class="quiet">free</span> : <Holder cluster={cluster} holder={holder} />,
     },
@@ -216,10 +217,12 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
     {
       head: "activity",
       isNumber: true,
+      value: ({ activityRatio }) => activityRatio ?? -1,
       cell: ({ activityRatio }) => <Ratio ratio={activityRatio === undefined ? null : activityRatio.toFixed(6)} />,
     },
     {
       head: "since",
+      value: ({ holder }) => holder?.workload?.sinceMillis ?? Infinity,
       cell: ({ holder }) =>
         holder?.workload === undefined ? (
           ""

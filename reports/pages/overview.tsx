@@ -183,10 +183,16 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
       rows={rows}
       paging={paging}
       columns={[
-        { head: "team", cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />, foot: "all" },
+        {
+          head: "team",
+          value: ({ dimensions }) => dimensions["team"]!,
+          cell: ({ dimensions }) => <TeamLink team={dimensions["team"]!} span={span} />,
+          foot: "all",
+        },
         ...chargeColumns(rows, currency, explain),
         {
           head: "per held GPU-hour",
+          value: ({ costPerHeldGpuHour }) => Number(costPerHeldGpuHour ?? 0),
           isNumber: true,
           cell: (row) => <PerHour each={row.costPerHeldGpuHour} currency={currency} to={explain(row)} />,
           foot: <PerHour each={total.costPerHeldGpuHour} currency={currency} to={explain()} />,

@@ -106,6 +106,7 @@ function PracticesPage({
             {
               head: `${currency} at stake`,
               isNumber: true,
+              value: ({ atStake }) => Number(atStake ?? 0n),
               cell: ({ check, team, atStake }) => (
                 <AtStake amount={atStake} currency={currency} to={address("/practices", { check, team })} />
               ),

@@ -22,11 +22,13 @@ import { addPolicies } from "./policies.tsx";
 import { addPractices } from "./practices.tsx";
 import { addPrices } from "./prices.tsx";
 import { addQuality } from "./quality.tsx";
+import { addSearchPage } from "./search.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
 import { withNotice } from "../parts/notice.ts";
 import { loadCharts } from "../parts/charts/chart.tsx";
 import { pageHtml, type Shell } from "../parts/page.tsx";
+import { withSentDays } from "../parts/span-form.tsx";
 import { problemContent } from "../parts/problem.tsx";
 
 const PAGES = [
@@ -45,6 +47,7 @@ const PAGES = [
   addPrices,
   addQuality,
   addPeriods,
+  addSearchPage,
 ];
 
 const HTML = "text/html; charset=utf-8";
@@ -62,12 +65,12 @@ export interface Pages {
 
 /** Creates the pages of a server. */
 export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced" | "proxy">): Pages {
-  const { style, icon } = readAssets();
+  const { style, icon, script } = readAssets();
   const shellOf = ({ viewer, url }: Pick<FastifyRequest, "viewer" | "url">): Shell => ({
     ...of,
     viewer,
     path: url.split("?")[0]!,
-    assets: { style: style.path, icon: icon.path },
+    assets: { style: style.path, icon: icon.path, script: script.path },
   });
   const kept = new LRUCache<string, { readonly html: string; readonly madeAt: number }>({
     maxSize: KEPT_BYTES,
@@ -78,12 +81,14 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced
     async add(server, context, login) {
       const page: LoginPage = (request, title, content) => pageHtml(shellOf(request), title, content);
       await addLogin(server, { ...login, page });
-      for (const { path, type, bytes } of [style, icon])
+      for (const { path, type, bytes } of [style, icon, script])
         server.get(path, { schema: { hide: true } }, (_, reply) =>
           reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),
         );
       const addPage: AddPage = (path, { schema, isLive = false }, make) => {
         server.get(path, { schema: { hide: true, ...schema } }, async (request, reply) => {
+          const chosen = withSentDays(path, request.url.split("?")[1] ?? "");
+          if (chosen !== undefined) return reply.redirect(chosen, 303);
           const key = JSON.stringify([request.viewer, request.url]);
           try {
             const body = async (asking: Asking): Promise<Body> => {

@@ -264,6 +264,7 @@ function PartTable({ part, of, to }: { readonly part: Part } & Pick<ServingProps
   const unit = (head: string, amountOf: (row: ServingRow) => string | null): Column<ServingRow> => ({
     head,
     isNumber: true,
+    value: (row) => Number(amountOf(row) ?? 0),
     cell: (row) => (
       <Link to={ofRow(row)}>
         <UnitCost amount={amountOf(row)} currency={currency} />
@@ -273,6 +274,7 @@ function PartTable({ part, of, to }: { readonly part: Part } & Pick<ServingProps
   const tokens = (head: string, countOf: (row: ServingMeasures) => string): Column<ServingRow> => ({
     head,
     isNumber: true,
+    value: (row) => Number(countOf(row)),
     cell: (row) => (
       <Link to={ofRow(row)}>
         <Count count={countOf(row)} />

@@ -141,7 +141,12 @@ function AllStatements({ month, question, form, paging }: AllProps): VNode {
             },
             { head: "corrections", ...moneyColumn(statements, ({ corrections }) => corrections, currency) },
             ...(isPosted ? [{ head: "posted", ...posted }] : []),
-            { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
+            {
+              head: "coverage",
+              isNumber: true,
+              value: ({ coverage }) => Number(coverage ?? 0),
+              cell: ({ coverage }) => <Ratio ratio={coverage} />,
+            },
           ]}
         />
       )}

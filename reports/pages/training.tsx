@@ -123,6 +123,7 @@ function RunsPage({ runs, team, currency, span, policy, policies, paging }: Runs
             {
               head: "progress",
               isNumber: true,
+              value: (run) => Number(progressRatio(run) ?? 0),
               cell: (run) => (
                 <Link to={to(run)}>
                   <Ratio ratio={progressRatio(run)} />

@@ -8,11 +8,12 @@ export interface Asset {
   readonly bytes: Buffer;
 }
 
-/** Reads the style and the icon of pages, which are beside the code. */
-export function readAssets(): { readonly style: Asset; readonly icon: Asset } {
+/** Reads the style, the icon and the script of pages, which are beside the code. */
+export function readAssets(): { readonly style: Asset; readonly icon: Asset; readonly script: Asset } {
   return {
     style: read("style.css", "text/css; charset=utf-8"),
     icon: read("icon.svg", "image/svg+xml"),
+    script: read("page.js", "text/javascript; charset=utf-8"),
   };
 }
 

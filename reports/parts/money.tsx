@@ -51,6 +51,7 @@ interface HoursProps {
 /** The amount of each row of a column, and the sum under its rows. */
 export interface AmountColumn<Row> {
   readonly isNumber: true;
+  readonly value: (row: Row) => number;
   readonly cell: (row: Row) => VNode;
   readonly foot: VNode;
 }
@@ -64,6 +65,7 @@ export function moneyColumn<Row>(
   const { shown, total } = column(rows, of, minorUnitOf(currency));
   return {
     isNumber: true,
+    value: (row) => Number(of(row) ?? "0"),
     cell(row) {
       const amount = of(row);
       if (amount === undefined) return <span class="quiet">–</span>;
@@ -91,6 +93,7 @@ export function changeColumn<Row>(
   const exact = (each: Exact, earlier: Exact): string => formatAmount(difference(each, earlier));
   return {
     isNumber: true,
+    value: (row) => Number(of.now(row)) - Number(of.before(row)),
     cell: (row) => (
       <Money
         amount={exact(amountOf(of.now(row)), amountOf(of.before(row)))}
@@ -117,6 +120,7 @@ export function hoursColumn<Row>(rows: readonly Row[], of: (row: Row) => string)
   const { shown, total } = column(rows, of, unitOf(HOUR_DIGITS));
   return {
     isNumber: true,
+    value: (row) => Number(of(row)),
     cell: (row) => <Hours hours={of(row)} rounded={shown.get(row)} />,
     foot: <Hours hours={total.exact} rounded={total.rounded} />,
   };

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { render } from "preact-render-to-string";
 import type { People } from "../sign-in/people.ts";
 import { OPEN, seesAll, type Viewer } from "../access/viewer.ts";
+import { NAV_GROUPS, navPageOf } from "./nav.ts";
 
 /** The properties of every page: the server and the viewer. */
 export interface Shell {
@@ -17,24 +18,8 @@ export interface Shell {
   /** The path of the page. It is marked in the navigation. */
   readonly path: string;
   /** Addresses of the style and the icon. They contain hashes. */
-  readonly assets: { readonly style: string; readonly icon: string };
+  readonly assets: { readonly style: string; readonly icon: string; readonly script: string };
 }
-
-/** Pages in the order of the navigation. Some are only for viewers of all teams. */
-const PAGES: readonly { readonly path: string; readonly name: string; readonly isOfAll?: true }[] = [
-  { path: "/", name: "Overview" },
-  { path: "/fleet", name: "Fleet" },
-  { path: "/queue", name: "Queue" },
-  { path: "/advice", name: "Advice" },
-  { path: "/serving", name: "Serving" },
-  { path: "/training", name: "Training" },
-  { path: "/statement", name: "Statement" },
-  { path: "/policies", name: "Policies" },
-  { path: "/practices", name: "Practices" },
-  { path: "/prices", name: "Prices and owners", isOfAll: true },
-  { path: "/quality", name: "Data quality", isOfAll: true },
-  { path: "/periods", name: "Periods" },
-];
 
 /** Returns a page as HTML. */
 export function pageHtml(shell: Shell, title: string, content: VNode): string {
@@ -46,8 +31,7 @@ export function pageHtml(shell: Shell, title: string, content: VNode): string {
 }
 
 function Page({ shell, title, children }: PageProps): VNode {
-  const { version, isDemo, isListPriced, viewer, path, assets } = shell;
-  const pages = viewer === undefined ? [] : PAGES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
+  const { version, isDemo, isListPriced, viewer, assets } = shell;
   return (
     <html lang="en">
       <head>
@@ -57,34 +41,25 @@ function Page({ shell, title, children }: PageProps): VNode {
         <title>{`${title} · gpu-ledger`}</title>
         <link rel="stylesheet" href={assets.style} />
         <link rel="icon" type="image/svg+xml" href={assets.icon} />
+        <script src={assets.script} />
       </head>
       <body>
         <a class="skip" href="#content">
           To the content
         </a>
         <header class="top">
-          <div>
-            <a class="brand" href="/">
-              gpu-ledger
-            </a>
-            <nav aria-label="Pages">
-              <ul>
-                {pages.map((page) => (
-                  <li>
-                    <a href={page.path} {...(page.path === path ? { "aria-current": "page" as const } : {})}>
-                      {page.name}
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            </nav>
-            {viewer !== undefined && viewer !== OPEN && <LogOut viewer={viewer} proxy={shell.proxy} />}
-          </div>
+          <a class="brand" href="/">
+            gpu-ledger
+          </a>
+          {viewer !== undefined && <SearchForm />}
+          {viewer !== undefined && viewer !== OPEN && <LogOut viewer={viewer} proxy={shell.proxy} />}
         </header>
+        {viewer !== undefined && <Rail viewer={viewer} path={shell.path} />}
         <main id="content" class={isListPriced ? "list-prices" : undefined}>
           <template id="notice" />
           {isDemo && <DemoNotice />}
           {isListPriced && viewer !== undefined && <ListPricesNotice />}
+          <Crumbs path={shell.path} title={title} />
           {children}
         </main>
         <footer>
@@ -93,6 +68,67 @@ function Page({ shell, title, children }: PageProps): VNode {
         </footer>
       </body>
     </html>
+  );
+}
+
+function SearchForm(): VNode {
+  return (
+    <form class="search" role="search" method="get" action="/search">
+      <input
+        type="search"
+        name="q"
+        aria-label="Search"
+        placeholder="Search: team, workload, pod, node, GPU"
+        maxLength={200}
+        autocomplete="off"
+      />
+    </form>
+  );
+}
+
+function Rail({ viewer, path }: { readonly viewer: Viewer; readonly path: string }): VNode {
+  const current = navPageOf(path)?.path;
+  return (
+    <nav class="rail" aria-label="Pages">
+      {NAV_GROUPS.map(({ name, pages }) => (
+        <section>
+          <p id={`rail-${name}`}>{name}</p>
+          <ul aria-labelledby={`rail-${name}`}>
+            {pages
+              .filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer))
+              .map((page) => (
+                <li>
+                  <a
+                    href={page.path}
+                    {...(page.path === path ? { "aria-current": "page" as const } : {})}
+                    {...(page.path === current ? { class: "current" } : {})}
+                  >
+                    {page.name}
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+/** The way to a page that is not in the navigation. */
+function Crumbs({ path, title }: { readonly path: string; readonly title: string }): VNode | null {
+  const page = navPageOf(path);
+  if (page === undefined || page.path === path) return null;
+  return (
+    <nav class="crumbs" aria-label="Breadcrumbs">
+      <ol>
+        <li>
+          <a href={page.path}>{page.name}</a>
+        </li>
+        <li aria-current="page">
+          <bdi>{title}</bdi>
+        </li>
+      </ol>
+    </nav>
   );
 }
 

@@ -1,29 +1,50 @@
 import type { VNode } from "preact";
 
-/** The shown part of a long table, and the addresses of the other parts. */
+/** The selection of an address from a long table: an order, the rows with a text, and a part of them. */
 export interface Paging {
-  /** The name of the table on its page: the parameter of the address that selects the part, and the anchor of its rows. */
+  /** The name of the table on its page: the beginning of its parameters in the address, and the anchor of its rows. */
   readonly name: string;
   /** From 1. */
   readonly page: number;
+  /** The head of the column by which the rows are sorted; undefined for the page's own order. */
+  readonly sort: { readonly head: string; readonly isDescending: boolean } | undefined;
+  /** The text that the shown rows have; empty for all rows. */
+  readonly find: string;
   readonly addressOf: (page: number) => string;
+  /** Returns the address with the rows in the order of a column. */
+  readonly sortedBy: (head: string, isDescending: boolean) => string;
+  /** The path of the page and its other parameters, for a form. */
+  readonly path: string;
+  readonly kept: readonly (readonly [name: string, value: string])[];
 }
 
 /** The number of rows of a table on one page. */
 export const ROWS_OF_PAGE = 100;
 
-/** Returns the part of a table that an address selects; the first part without a number. */
+/** Returns the selection of an address from a table; the first part in the page's own order without parameters. */
 export function pagingOf(url: string, name: string): Paging {
   const [path = "", query = ""] = url.split("?");
   const parameters = new URLSearchParams(query);
+  const [sortName, findName] = [`${name}.sort`, `${name}.find`];
   const page = Number(parameters.get(name));
+  const order = parameters.get(sortName) ?? "";
+  const head = order.replace(/^-/, "");
+  const addressWith = (changes: Readonly<Record<string, string | undefined>>): string => {
+    const changed = new URLSearchParams(parameters);
+    for (const [key, value] of Object.entries(changes))
+      if (value === undefined) changed.delete(key);
+      else changed.set(key, value);
+    return `${path}?${changed.toString()}#${name}`;
+  };
   return {
     name,
     page: Number.isSafeInteger(page) && page >= 1 ? page : 1,
-    addressOf(other) {
-      parameters.set(name, String(other));
-      return `${path}?${parameters.toString()}#${name}`;
-    },
+    sort: head === "" ? undefined : { head, isDescending: order.startsWith("-") },
+    find: parameters.get(findName)?.trim() ?? "",
+    addressOf: (other) => addressWith({ [name]: String(other) }),
+    sortedBy: (of, isDescending) => addressWith({ [sortName]: isDescending ? `-${of}` : of, [name]: undefined }),
+    path: `${path}#${name}`,
+    kept: [...parameters].filter(([key]) => key !== name && key !== findName),
   };
 }
 

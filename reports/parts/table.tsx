@@ -8,17 +8,19 @@ export interface Column<Row> {
   /** True if its cells are never wrapped, for dates and names of entries. */
   readonly isWhole?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
+  /** The value by which rows are sorted and found. By default the text of the cell. */
+  readonly value?: (row: Row) => string | number;
   /** The cell under the rows; absent if the column has no sum. */
   readonly foot?: ComponentChildren;
 }
 
-/** A table whose first column contains the row headers. */
+/** A table whose first column contains the row headers. Rows of a table with `paging` can be sorted and found. */
 export function Table<Row>({ caption, columns, rows, isWide = false, paging }: TableProps<Row>): VNode {
   const [first, ...others] = columns;
-  const hasFoot = columns.some(({ foot }) => foot !== undefined);
-  const kind = ({ isNumber, isWhole }: Column<Row>) =>
-    isNumber === true ? { class: "number" } : isWhole === true ? { class: "whole" } : {};
-  const shown = paging === undefined ? rows : rowsOfPage(rows, paging);
+  const chosen = paging === undefined ? rows : chosenRows(rows, columns, paging);
+  const isWhole = chosen.length === rows.length;
+  const hasFoot = isWhole && columns.some(({ foot }) => foot !== undefined);
+  const shown = paging === undefined ? chosen : rowsOfPage(chosen, paging);
   const table = (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption} {...(paging && { id: paging.name })}>
       <table {...(isWide ? { class: "wide" } : {})}>
@@ -26,20 +28,18 @@ export function Table<Row>({ caption, columns, rows, isWide = false, paging }: T
         <thead>
           <tr>
             {columns.map((column) => (
-              <th scope="col" {...kind(column)}>
-                {column.head}
-              </th>
+              <Head column={column} rows={rows} paging={paging} />
             ))}
           </tr>
         </thead>
         <tbody>
           {shown.map((row) => (
             <tr>
-              <th scope="row" {...kind(first)}>
+              <th scope="row" {...kindOf(first)}>
                 {first.cell(row)}
               </th>
               {others.map((column) => (
-                <td {...kind(column)}>{column.cell(row)}</td>
+                <td {...kindOf(column)}>{column.cell(row)}</td>
               ))}
             </tr>
           ))}
@@ -47,11 +47,11 @@ export function Table<Row>({ caption, columns, rows, isWide = false, paging }: T
         {hasFoot && (
           <tfoot>
             <tr>
-              <th scope="row" {...kind(first)}>
+              <th scope="row" {...kindOf(first)}>
                 {first.foot}
               </th>
               {others.map((column) => (
-                <td {...kind(column)}>{column.foot}</td>
+                <td {...kindOf(column)}>{column.foot}</td>
               ))}
             </tr>
           </tfoot>
@@ -62,10 +62,104 @@ export function Table<Row>({ caption, columns, rows, isWide = false, paging }: T
   if (paging === undefined) return table;
   return (
     <>
+      {(rows.length > LEAST_TO_FIND || !isWhole) && <Find count={chosen.length} paging={paging} caption={caption} />}
       {table}
-      <PagingLinks count={rows.length} paging={paging} caption={caption} />
+      <PagingLinks count={chosen.length} paging={paging} caption={caption} />
     </>
   );
+}
+
+/** The number of rows above which a table has a field to find some. */
+const LEAST_TO_FIND = 10;
+
+function kindOf<Row>({ isNumber, isWhole }: Column<Row>): { readonly class?: string } {
+  return isNumber === true ? { class: "number" } : isWhole === true ? { class: "whole" } : {};
+}
+
+/** Returns the value of a row in a column; undefined if the column has none to sort by. */
+function valueOf<Row>({ value, cell }: Column<Row>, row: Row): string | number | undefined {
+  if (value !== undefined) return value(row);
+  const shown = cell(row);
+  return typeof shown === "number" ? shown : textOf(shown);
+}
+
+/** Returns the text in an element and the elements within; undefined if only components could have one. */
+function textOf(shown: ComponentChildren): string | undefined {
+  if (typeof shown === "string") return shown;
+  if (typeof shown === "number") return String(shown);
+  if (Array.isArray(shown)) {
+    const texts = shown.flatMap((each: ComponentChildren) => textOf(each) ?? []);
+    return texts.length === 0 ? undefined : texts.join(" ");
+  }
+  if (typeof shown !== "object" || shown === null || !("props" in shown)) return undefined;
+  return textOf((shown.props as { readonly children?: ComponentChildren }).children);
+}
+
+function chosenRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { sort, find }: Paging,
+): readonly Row[] {
+  const wanted = find.toLowerCase();
+  const has = (row: Row): boolean =>
+    columns.some((column) =>
+      String(valueOf(column, row) ?? "")
+        .toLowerCase()
+        .includes(wanted),
+    );
+  const found = wanted === "" ? rows : rows.filter(has);
+  const column = columns.find(({ head }) => head === sort?.head);
+  if (column === undefined) return found;
+  const direction = sort!.isDescending ? -1 : 1;
+  return found.toSorted((a, b) => direction * compare(valueOf(column, a), valueOf(column, b)));
+}
+
+function compare(a: string | number | undefined, b: string | number | undefined): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [one, other] = [String(a ?? ""), String(b ?? "")];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** The head of a column. It leads to the rows in its order: numbers from the largest on first, texts from the first. */
+function Head<Row>({ column, rows, paging }: HeadProps<Row>): VNode {
+  const { head, isNumber = false } = column;
+  const [first] = rows;
+  const isSortable = paging !== undefined && rows.length > 1 && head !== "" && valueOf(column, first!) !== undefined;
+  const sort = paging?.sort?.head === head ? paging.sort : undefined;
+  const order = sort === undefined ? {} : ({ "aria-sort": sort.isDescending ? "descending" : "ascending" } as const);
+  const isDescending = sort === undefined ? isNumber : !sort.isDescending;
+  return (
+    <th scope="col" {...kindOf(column)} {...order}>
+      {isSortable ? <a href={paging.sortedBy(head, isDescending)}>{head}</a> : head}
+    </th>
+  );
+}
+
+interface HeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly rows: readonly Row[];
+  readonly paging: Paging | undefined;
+}
+
+/** A form that leaves the rows with a text. It works without a script. */
+function Find({ count, paging, caption }: FindProps): VNode {
+  const { name, path, kept, find } = paging;
+  return (
+    <form class="find" method="get" action={path} aria-label={`Find in: ${caption}`}>
+      {kept.map(([key, value]) => (
+        <input type="hidden" name={key} value={value} />
+      ))}
+      <input type="search" name={`${name}.find`} value={find} placeholder="Find" aria-label="Find" maxLength={200} />
+      <button type="submit">Find</button>
+      {find !== "" && <span class="quiet">{count === 1 ? "1 row" : `${count} rows`}</span>}
+    </form>
+  );
+}
+
+interface FindProps {
+  readonly count: number;
+  readonly paging: Paging;
+  readonly caption: string;
 }
 
 interface TableProps<Row> {

@@ -137,6 +137,47 @@ describe.skipIf(!isThere)("pages in a browser", () => {
     });
   });
 
+  it("suggest names of a search, by keyboard alone", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(`${origin}/fleet`);
+      await page.keyboard.press("/");
+      await page.keyboard.type("vision");
+      await page.locator(".search li").first().waitFor();
+      expect(await page.locator(".search li").allTextContents()).toEqual([
+        "visionteam",
+        "visionnamespace · default",
+        "vision-0workload · vision, vision",
+        "vision-0pod · vision",
+      ]);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/team\?team=vision/);
+    });
+  });
+
+  it("keep the chosen colors on the next page", async () => {
+    await visit(FINANCE, { colorScheme: "light" }, async (page) => {
+      await page.goto(`${origin}/fleet`);
+      await page.getByLabel("Colors").selectOption("dark");
+      await page.goto(`${origin}/queue`);
+      const scheme = await page.evaluate("getComputedStyle(document.documentElement).colorScheme");
+      expect([scheme, await page.getByLabel("Colors").inputValue()]).toEqual(["dark", "dark"]);
+    });
+  });
+
+  it("show the time of two days", async () => {
+    await visit(FINANCE, {}, async (page) => {
+      await page.goto(origin);
+      await page.getByLabel("or from").fill("2026-03-30");
+      await page.getByLabel("to", { exact: true }).fill("2026-03-31");
+      await page.getByRole("button", { name: "Show" }).click();
+      await page.waitForURL(/span=2026-03-30%2F2026-04-01/);
+      expect(await page.getByLabel("or from").inputValue()).toBe("2026-03-30");
+    });
+  });
+
   it("work by keyboard alone: the first stop leads to the content, and links can be reached and followed", async () => {
     await visit(FINANCE, {}, async (page) => {
       await page.goto(`${origin}/?span=2026-03`);

@@ -46,7 +46,7 @@ describe("pages", () => {
 
   it("shows the unallocated time in the overview, and does not break the date of a price", async () => {
     const { body } = await server.get("/?span=2026-03");
-    expect(body).toContain("not held</th>");
+    expect(body).toContain("not held</a></th>");
     expect(body).toMatch(/<bdi>platform<\/bdi>.*?<\/tr>/);
     const [row] = /<bdi>platform<\/bdi>.*?<\/tr>/.exec(body)!;
     expect(row.match(/<data /g)!.length).toBeGreaterThan(2);

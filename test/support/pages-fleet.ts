@@ -48,6 +48,7 @@ export function pagesFleet(price: string): Scenario {
 /** Pages for viewers of some teams or all of them. */
 export const PAGES = [
   "/",
+  "/search?q=gpu",
   "/?span=7d",
   "/fleet",
   "/queue",
