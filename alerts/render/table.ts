@@ -5,8 +5,9 @@ import { durationText } from "../promql.ts";
 
 const INTRODUCTION = `# Alerts
 
-\`gpu-ledger generate alerts\` writes Prometheus' rules from one configuration ([config/alerts.example.yaml](../config/alerts.example.yaml)
-has every key with its default value). The output for the default configuration is in [deploy/prometheus](../deploy/prometheus).
+\`gpu-ledger generate alerts\` writes Prometheus' rules from one configuration: [config/alerts.example.yaml](../config/alerts.example.yaml)
+has every key with its default value, [deploy/prometheus](../deploy/prometheus) the output for the defaults. Each name links to the runbook
+of the alert.
 
 - **Recording rules** convert the series of dcgm-exporter 1.x to 4.9 and of AMD's exporter (honored or exported labels, MIG, shared GPUs)
   into one set of series; alerts read only these series of exporters. \`gpu:device_activity:ratio\` is the activity of a GPU or MIG
@@ -16,15 +17,20 @@ has every key with its default value). The output for the default configuration 
   inhibitions match our alerts by it.
 - **Team, cost center and workload** are labels of alerts about pods. Alerts about GPUs have the current holder in \`held_by\`. They come
   from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
-- **What is lost alerts at once**: lost messages, scrapes that were not kept, dead letters and sums that are not exact have no \`for\`, and fire for
-  10 minutes or longer. A trouble that ends by itself and loses nothing (a store, a bus or an API server that is away, an election) waits, so that a
-  restart is silent.
-- **Opting out**: the label \`gpu-ledger/alerts: "off"\` on a pod or a namespace excludes it from alerts about waste.
-- **Counters** in the table are missing in dcgm-exporter's default file. \`gpu-ledger generate exporter-config\` writes a file with
-  all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, list the
-  alerts that cannot work with an exporter, and the missing counters.
+- **What is lost alerts at once**, for 10 minutes or longer: lost messages, scrapes that were not kept, dead letters and sums that are not exact.
+  A trouble that ends by itself and loses nothing (a store, a bus or an API server that is away, an election) waits, so that a restart is silent.
+- **Counters** under "needs" are missing in dcgm-exporter's default (stock) file. \`gpu-ledger generate exporter-config --out DIR\` writes a
+  file with all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, list
+  the alerts that cannot work with an exporter, and the missing counters.
+- **Other needs**: "pods named by the exporter" is an exporter with \`--kubernetes\`, for shared GPUs dcgm-exporter 4.8.2 or later with
+  \`--kubernetes-virtual-gpus\`. "gpu-ledger" is a Prometheus that scrapes our collectors, processors and servers.
 
-Each name links to the runbook of the alert.
+## Keys
+
+\`alerts.NAME\` in the configuration has the keys of an alert: \`enabled\`, \`for\`, \`severity\`, \`notify\` and its thresholds, which its runbook
+names with their defaults. \`teams.TEAM.NAME\` has \`enabled\`, \`for\` and the thresholds for the alerts of one team. With \`notify: ticket\` an
+alert does not page, with \`none\` it has no ticket. A notification of an info alert needs \`severity: warning\` and \`notify: ticket\` together,
+because some Alertmanagers inhibit every alert of severity info.
 `;
 
 const TITLES: Readonly<Record<AlertDefinition["group"], string>> = {
@@ -45,11 +51,20 @@ const SOURCES: Readonly<Record<AlertSource, string>> = {
   "gpu-ledger": "gpu-ledger",
 };
 
+const NOTES: Partial<Readonly<Record<AlertDefinition["group"], string>>> = {
+  waste: `Alerts about a pod's activity read the largest of GR_ENGINE_ACTIVE, SM_ACTIVE and GPU_UTIL, on a shared GPU that of the pod's own
+processes as a part of its share. Nine tenths of a window's samples must exist for each GPU. The label \`gpu-ledger/alerts: "off"\` on a pod
+or a namespace excludes it, if kube-state-metrics exports that label (\`metricLabelsAllowlist\`). Inhibitions: GPUAllocatedIdle suppresses
+the other alerts about its pod; LowGPUUtilization suppresses GPUPodLowUtilization, GPUSustainedLowUtilization and GPUPodPartiallyIdle. Both
+fire for four minutes after their condition has ended, so that the others end before them. A pod that works again after an idle hour
+(\`pod:gpu_activity:resumed\`) has no alert about its average for an hour.\n\n`,
+};
+
 /** Returns the page with every alert: docs/alerts.md. */
 export function renderAlertsPage(): string {
   const groups = ALERT_GROUPS.map((group) => {
     const rows = CATALOG.filter((each) => each.group === group).map(row);
-    return `## ${TITLES[group]}\n\n| alert | summary | for | severity | notify | needs |\n| --- | --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`;
+    return `## ${TITLES[group]}\n\n${NOTES[group] ?? ""}| alert | summary | for | severity | notify | needs |\n| --- | --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`;
   });
   return `${INTRODUCTION}\n${groups.join("\n")}`;
 }
