@@ -6,37 +6,39 @@ export function renderTablesPage(): string {
   return [
     "# Tables of the store",
     "",
-    "Every table of ClickHouse with its columns. Written by `npm run generate` from `runtime/store/schema`. Read views with the suffix",
-    "`_published`: they have only the current rows. [Who may read what](access.md#readers-of-the-database).",
+    "Every table of ClickHouse with its columns, in their order: columns that follow each other and have one type stand together. Written by",
+    "`npm run generate` from `runtime/store/schema`. Read views with the suffix `_published`: they have only the current rows.",
+    "[Who may read what](access.md#readers-of-the-database).",
     "",
     ...Object.entries(TABLES).flatMap(([name, { row, columns }]) => [
       `## ${name}`,
       "",
       `A row is ${row}.`,
       "",
-      ...(name === "charges" ? chargesTable(columns) : plainTable(columns)),
+      ...(name === "charges"
+        ? ["Parentheses have the name in exports, if it is another one, or `-` for none.", ""]
+        : []),
+      ...typesWithColumns(columns, name === "charges" ? exportedAs : (column) => `\`${column}\``),
       "",
     ]),
   ].join("\n");
 }
 
-function plainTable(columns: Readonly<Record<string, string>>): readonly string[] {
-  return [
-    "| column | type |",
-    "| --- | --- |",
-    ...Object.entries(columns).map(([name, type]) => `| \`${name}\` | \`${type}\` |`),
-  ];
+function typesWithColumns(
+  columns: Readonly<Record<string, string>>,
+  named: (column: string) => string,
+): readonly string[] {
+  const groups: { readonly type: string; readonly names: string[] }[] = [];
+  for (const [column, type] of Object.entries(columns)) {
+    const last = groups.at(-1);
+    if (last?.type === type) last.names.push(named(column));
+    else groups.push({ type, names: [named(column)] });
+  }
+  return groups.map(({ type, names }) => `- \`${type}\`: ${names.join(", ")}`);
 }
 
-/** Returns the table of `charges` with an additional column, because lines are exported under other names. */
-function chargesTable(columns: Readonly<Record<string, string>>): readonly string[] {
-  const exported = new Map(CHARGE_COLUMNS.map(({ name, as }) => [name, as]));
-  return [
-    "| column | type | name in exports |",
-    "| --- | --- | --- |",
-    ...Object.entries(columns).map(([name, type]) => {
-      const as = exported.get(name);
-      return `| \`${name}\` | \`${type}\` | ${as === undefined ? "" : `\`${as}\``} |`;
-    }),
-  ];
+/** Returns a column of `charges` with the name of its values in exported lines. */
+function exportedAs(column: string): string {
+  const as = CHARGE_COLUMNS.find(({ name }) => name === column)?.as;
+  return as === column ? `\`${column}\`` : `\`${column}\` (\`${as ?? "-"}\`)`;
 }
