@@ -37,9 +37,8 @@ export function renderPracticesPage(): string {
     "```",
     "",
     "- **The money at stake** is exact: published charges of the billing policy of the last 7 days (`practices.days`) for GPUs without work, or for",
-    "  work that an interruption makes worthless, because the practice is not followed. Each check has its rule below. Other practices risk",
-    "  something that charges do not show, and have no amount. One GPU-hour can be in several findings, so amounts of different checks do not",
-    "  add up.",
+    "  work that an interruption makes worthless, because the practice is not followed. Checks without a rule for it below risk something that",
+    "  charges do not show. One GPU-hour can be in several findings, so amounts of different checks do not add up.",
     "- **A finding** has the objects of one team, or of one cluster. It names the 20 objects with the most money, and counts all of them. The most",
     "  urgent findings come first, and of these the ones with the most money at stake.",
     "- **A viewer** sees the findings of the own teams, with the teams' own charges. Findings of nodes, pools and clusters are for finance and",
@@ -68,11 +67,10 @@ export function renderPracticesPage(): string {
     "",
     "## Checks",
     "",
-    "| check | severity | finds |",
-    "| --- | --- | --- |",
-    ...CHECKS.map(({ name, severity, title }) => `| [${name}](#${name}) | ${severity} | ${title} |`),
-    "",
-    ...Object.entries(SEVERITY_MEANINGS).map(([severity, meaning]) => `- **${severity}**: ${meaning}.`),
+    ...Object.entries(SEVERITY_MEANINGS).map(([severity, meaning]) => {
+      const names = CHECKS.flatMap((check) => (check.severity === severity ? [`[${check.name}](#${check.name})`] : []));
+      return `- **${severity}** (${meaning}): ${names.join(", ")}`;
+    }),
     "",
     ...CHECKS.flatMap(sectionOf),
     "## Ends of driver branches",
@@ -87,15 +85,13 @@ export function renderPracticesPage(): string {
   ].join("\n");
 }
 
-function sectionOf({ name, severity, what, why, amount, fix }: Check): readonly string[] {
+function sectionOf({ name, severity, title, what, why, amount, fix }: Check): readonly string[] {
   return [
     `### ${name}`,
     "",
-    `**Severity ${severity}.** ${what}`,
+    `**${title}** (${severity}). ${what}`,
     "",
-    why,
-    "",
-    amount === undefined ? "No money is at stake that charges show." : `The money at stake is ${amount}.`,
+    amount === undefined ? why : `${why} The money at stake is ${amount}.`,
     "",
     "```yaml",
     fix(PLACEHOLDERS),

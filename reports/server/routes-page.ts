@@ -7,10 +7,14 @@ const WORDS: Readonly<Record<Asker, string>> = {
   finance: "finance, administrator",
 };
 
-/** Returns the table of routes as Markdown: port by port, with who may ask each route. */
+/** Returns the table of routes as Markdown: port by port, the routes that each group may ask. */
 export function routesMarkdown(): string {
-  const rows = PORTS.flatMap(({ listens, routes }) =>
-    Object.entries(routes).map(([route, asker]) => `| ${listens} | \`${route}\` | ${WORDS[asker]} |`),
-  );
-  return ["| port | route | who may ask |", "| --- | --- | --- |", ...rows].join("\n");
+  const rows = PORTS.flatMap(({ listens, routes }) => {
+    const asked = Object.entries(routes);
+    return [...new Set(asked.map(([, asker]) => asker))].map((asker) => {
+      const own = asked.flatMap(([route, other]) => (other === asker ? [`\`${route}\``] : []));
+      return `| ${listens} | ${WORDS[asker]} | ${own.join(", ")} |`;
+    });
+  });
+  return ["| port | who may ask | routes |", "| --- | --- | --- |", ...rows].join("\n");
 }
