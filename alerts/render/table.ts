@@ -12,14 +12,14 @@ of the alert.
 - **Recording rules** convert the series of dcgm-exporter 1.x to 4.9 and of AMD's exporter (honored or exported labels, MIG, shared GPUs)
   into one set of series; alerts read only these series of exporters. \`gpu:device_activity:ratio\` is the activity of a GPU or MIG
   instance, \`gpu:pod_activity:ratio\` the activity of a pod on it.
-- **severity** is the severity of the alert. **notify** is the way of notification: \`page\` is sent at any time, \`ticket\` in
-  \`workingHours\` if they are configured, else at any time, \`none\` not at all. **gpu_topic** is the group; Alertmanager's routes and
-  inhibitions match our alerts by it.
+- **severity** is the severity of the alert, which the list has with its \`for\`. **notify** is the way of notification: \`page\` (critical) is
+  sent at any time, \`ticket\` (warning) in \`workingHours\` if they are configured, else at any time, \`none\` (info) not at all. **gpu_topic** is
+  the group; Alertmanager's routes and inhibitions match our alerts by it.
 - **Team, cost center and workload** are labels of alerts about pods. Alerts about GPUs have the current holder in \`held_by\`. They come
   from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
 - **What is lost alerts at once**, for 10 minutes or longer: lost messages, scrapes that were not kept, dead letters and sums that are not exact.
   A trouble that ends by itself and loses nothing (a store, a bus or an API server that is away, an election) waits, so that a restart is silent.
-- **Counters** under "needs" are missing in dcgm-exporter's default (stock) file. \`gpu-ledger generate exporter-config --out DIR\` writes a
+- **Counters** that an alert needs below are missing in dcgm-exporter's default (stock) file. \`gpu-ledger generate exporter-config --out DIR\` writes a
   file with all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, list
   the alerts that cannot work with an exporter, and the missing counters.
 - **Other needs**: "pods named by the exporter" is an exporter with \`--kubernetes\`, for shared GPUs dcgm-exporter 4.8.2 or later with
@@ -60,21 +60,38 @@ fire for four minutes after their condition has ended, so that the others end be
 (\`pod:gpu_activity:resumed\`) has no alert about its average for an hour.\n\n`,
 };
 
+/** The way of notification that the page leaves out. */
+const USUAL_NOTIFY: Readonly<Record<AlertDefinition["severity"], AlertDefinition["notify"]>> = {
+  critical: "page",
+  warning: "ticket",
+  info: "none",
+};
+
 /** Returns the page with every alert: docs/alerts.md. */
 export function renderAlertsPage(): string {
   const groups = ALERT_GROUPS.map((group) => {
-    const rows = CATALOG.filter((each) => each.group === group).map(row);
-    return `## ${TITLES[group]}\n\n${NOTES[group] ?? ""}| alert | summary | for | severity | notify | needs |\n| --- | --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`;
+    const alerts = CATALOG.filter((each) => each.group === group);
+    const needs = new Set(alerts.map(needsOf));
+    const [common = ""] = needs.size === 1 && alerts.length > 1 ? needs : [];
+    const note = `${NOTES[group] ?? ""}${common === "" ? "" : `Each needs ${common}.\n\n`}`;
+    return `## ${TITLES[group]}\n\n${note}${alerts.map((each) => line(each, common)).join("\n")}\n`;
   });
   return `${INTRODUCTION}\n${groups.join("\n")}`;
 }
 
-function row({ name, summary, forMillis, severity, notify, counters = [], sources = [] }: AlertDefinition): string {
+function needsOf({ counters = [], sources = [] }: AlertDefinition): string {
   const fields = counters.flatMap((any) => {
     const lacking = any.map(counterOf).filter(({ isStock }) => !isStock);
     return lacking.length < any.length ? [] : [lacking.map(({ field }) => `\`${field}\``).join(" or ")];
   });
-  const needs = [...fields, ...sources.map((source) => SOURCES[source])].join(", ");
+  return [...fields, ...sources.map((source) => SOURCES[source])].join(", ");
+}
+
+function line(alert: AlertDefinition, common: string): string {
+  const { name, summary, forMillis, severity, notify } = alert;
+  const needs = needsOf(alert);
   const after = forMillis === 0 ? "at once" : durationText(forMillis);
-  return `| [${name}](runbooks/${name}.md) | ${summary} | ${after} | ${severity} | ${notify} | ${needs} |`;
+  const sent = notify === USUAL_NOTIFY[severity] ? "" : `, ${notify}`;
+  const what = `- [${name}](runbooks/${name}.md) (${severity}, ${after}${sent}): ${summary}`;
+  return needs === common ? what : `${what} Needs ${needs}.`;
 }

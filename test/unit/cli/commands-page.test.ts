@@ -13,7 +13,7 @@ async function subcommandsOf(args: readonly string[]): Promise<readonly string[]
 }
 
 it("docs/commands.md has every command, and every file that `generate` makes", async () => {
-  const cells = [...readFileSync("docs/commands.md", "utf8").matchAll(/^\| (`.*?`) +\|/gm)].map(([, cell]) => cell!);
+  const cells = [...readFileSync("docs/commands.md", "utf8").matchAll(/^- (`.*?`):/gm)].map(([, cell]) => cell!);
   const documented = new Set(
     cells.flatMap((cell) => [...cell.matchAll(/`([a-z][\w-]*(?: [a-z][\w-]*)?)/g)].map(([, name]) => name!)),
   );

@@ -31,7 +31,7 @@ describe("the examples of deploy/autoscaling", () => {
   it("have an adapter with the messages that wait on the bus, a metric of the processors", () => {
     const rule = adapter.rules.external.find(({ name }) => name.as === LAG)!;
     expect(rule.metricsQuery).toContain(`(${LAG}{`);
-    expect(METRICS_PAGE).toContain(`| \`${LAG}\` `);
+    expect(METRICS_PAGE).toContain(`- \`${LAG}\` `);
   });
 
   it("have a valid ScaledObject of KEDA, with the behavior of an HPA and consistent names", () => {
