@@ -7,7 +7,7 @@ const page = readFileSync("docs/gpu-metrics.md", "utf8");
 
 describe("docs/gpu-metrics.md", () => {
   it("has every series of the page with its unit and its help, and no other series", () => {
-    const rows = [...page.matchAll(/^\| `(gpu_\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
+    const rows = [...page.replaceAll(/\n +/g, " ").matchAll(/^- `(gpu_\w+)` \((\w+), (.*?)\): (.*)$/gm)];
     expect(rows.map(([, name, of, unit, help]) => ({ name, of, unit, help }))).toEqual(
       Object.values(GPU_SERIES).map(({ name, of, unit, help }) => ({ name, of, unit, help })),
     );
