@@ -31,6 +31,9 @@ of the alert.
 names with their defaults. \`teams.TEAM.NAME\` has \`enabled\`, \`for\` and the thresholds for the alerts of one team. With \`notify: ticket\` an
 alert does not page, with \`none\` it has no ticket. A notification of an info alert needs \`severity: warning\` and \`notify: ticket\` together,
 because some Alertmanagers inhibit every alert of severity info.
+
+In runbooks, words in capitals such as NODE, UUID, POD and TEAM are labels of the alert. INDEX is from \`nvidia-smi -L\`, WATTS within the
+limits of \`nvidia-smi -q -d POWER\`. If a node has no \`nvidia-smi\`, its driver is in a container: run \`chroot /run/nvidia/driver\` first.
 `;
 
 const TITLES: Readonly<Record<AlertDefinition["group"], string>> = {
