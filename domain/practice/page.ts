@@ -85,11 +85,11 @@ export function renderPracticesPage(): string {
   ].join("\n");
 }
 
-function sectionOf({ name, severity, title, what, why, amount, fix }: Check): readonly string[] {
+function sectionOf({ name, severity, what, why, amount, fix }: Check): readonly string[] {
   return [
     `### ${name}`,
     "",
-    `**${title}** (${severity}). ${what}`,
+    `**${severity}**: ${what}`,
     "",
     amount === undefined ? why : `${why} The money at stake is ${amount}.`,
     "",
