@@ -18,10 +18,31 @@ export function renderTablesPage(): string {
       ...(name === "charges"
         ? ["Parentheses have the name in exports, if it is another one, or `-` for none.", ""]
         : []),
-      ...typesWithColumns(columns, name === "charges" ? exportedAs : (column) => `\`${column}\``),
+      ...(extended(name) ?? typesWithColumns(columns, name === "charges" ? exportedAs : (column) => `\`${column}\``)),
       "",
     ]),
   ].join("\n");
+}
+
+/** Returns the columns of a table that has all columns of an earlier table, and perhaps more of them in one place. */
+function extended(name: string): readonly string[] | undefined {
+  const tables = Object.entries(TABLES).map(([table, { columns }]) => [table, Object.entries(columns)] as const);
+  const at = tables.findIndex(([table]) => table === name);
+  const own = tables[at]![1];
+  for (const [table, columns] of tables.slice(0, at)) {
+    const more = own.length - columns.length;
+    const start = own.findIndex((column, index) => String(column) !== String(columns[index]));
+    const place = start < 0 ? own.length : start;
+    if (more < 0 || String([...own.slice(0, place), ...own.slice(place + more)]) !== String(columns)) continue;
+    const those = `Its columns are those of [${table}](#${table})`;
+    if (more === 0) return [`${those}.`];
+    return [
+      `${those}, with these after \`${own[place - 1]?.[0]}\`:`,
+      "",
+      ...typesWithColumns(Object.fromEntries(own.slice(place, place + more)), (column) => `\`${column}\``),
+    ];
+  }
+  return undefined;
 }
 
 function typesWithColumns(

@@ -4,11 +4,18 @@ import { TABLES } from "../../../../../runtime/store/schema/tables.ts";
 
 it("docs/tables.md, which `npm run generate` writes, has every column of every table", () => {
   const sections = readFileSync("docs/tables.md", "utf8").split(/^## /m).slice(1);
-  const documented = sections.map((section) => {
-    const columns = [...section.matchAll(/^- `(.+?)`: (.*)$/gm)].flatMap(([, type, names]) =>
+  const documented = new Map<string, Readonly<Record<string, string>>>();
+  for (const section of sections) {
+    const [, table, place] =
+      /^Its columns are those of \[(\w+)\]\(#\w+\)(?:, with these after `(\w+)`:)?/m.exec(section) ?? [];
+    const inherited = Object.entries(documented.get(table ?? "") ?? {});
+    const own = [...section.matchAll(/^- `(.+?)`: (.*)$/gm)].flatMap(([, type, names]) =>
       [...names!.matchAll(/(?:^|, )`(\w+)`/g)].map(([, name]) => [name, type]),
     );
-    return [section.split("\n")[0], Object.fromEntries(columns)] as const;
-  });
-  expect(documented).toEqual(Object.entries(TABLES).map(([name, { columns }]) => [name, columns]));
+    const before = inherited.findIndex(([name]) => name === place) + 1;
+    const columns = [...inherited.slice(0, before), ...own, ...inherited.slice(before)];
+    documented.set(section.split("\n")[0]!, Object.fromEntries(columns));
+  }
+  const tables = [...documented].map(([name, columns]) => [name, Object.entries(columns)]);
+  expect(tables).toEqual(Object.entries(TABLES).map(([name, { columns }]) => [name, Object.entries(columns)]));
 });
