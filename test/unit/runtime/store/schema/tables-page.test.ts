@@ -10,7 +10,7 @@ it("docs/tables.md, which `npm run generate` writes, has every column of every t
       /^Its columns are those of \[(\w+)\]\(#\w+\)(?:, with these after `(\w+)`:)?/m.exec(section) ?? [];
     const inherited = Object.entries(documented.get(table ?? "") ?? {});
     const own = [...section.matchAll(/^- `(.+?)`: (.*)$/gm)].flatMap(([, type, names]) =>
-      [...names!.matchAll(/(?:^|, )`(\w+)`/g)].map(([, name]) => [name, type]),
+      [...names!.matchAll(/(?:^|, )`(\w+)`/g)].map(([, name]): readonly [string, string] => [name!, type!]),
     );
     const before = inherited.findIndex(([name]) => name === place) + 1;
     const columns = [...inherited.slice(0, before), ...own, ...inherited.slice(before)];
