@@ -16,23 +16,21 @@ import { benchServing } from "./serving.ts";
 import { benchSizes } from "./sizes.ts";
 import { benchSmall } from "./small.ts";
 import { benchStart } from "./start.ts";
-import { benchFleet, benchKafka, benchPipeline, benchStorage } from "./pipeline.ts";
+import { benchFleet, benchPipeline } from "./pipeline.ts";
 
 const BENCHES: Readonly<Record<string, { readonly what: string; readonly run: () => void | Promise<void> }>> = {
   parse: { what: "reading pages, one core", run: benchParse },
   engines: { what: "pages of 2,000 inference engines beside those of 100,000 GPUs", run: benchEngines },
   "remote-write": { what: "samples by remote write and the same by scrapes, one core", run: benchRemoteWrite },
   sizes: { what: "bytes per row of each table of 1,000 GPUs", run: benchSizes },
-  storage: { what: "bytes on disk", run: benchStorage },
   pipeline: { what: "from scrape to stored row, on embedded parts", run: benchPipeline },
-  kafka: { what: "from scrape to stored row, over a real Kafka broker", run: benchKafka },
   kubernetes: { what: "a cluster of 50,000 pods, listed and watched", run: benchKubernetes },
   join: { what: "samples joined to 20,000 workloads, one core", run: benchJoin },
   ledger: { what: "an hour of a fleet metered and charged", run: benchLedger },
   "ledger-month": { what: "a month of a fleet charged again, and explained", run: benchLedgerMonth },
   reports: { what: "a month of 10,000 GPUs and 200 teams summed, and its lines exported", run: benchReports },
   serving: { what: "an hour of 2,000 engines, and a month of 500 services by model and tenant", run: benchServing },
-  pages: { what: "the pages and the API of a month of 10,000 GPUs and 200 teams", run: benchPages },
+  pages: { what: "the pages of a month of 10,000 GPUs and 200 teams", run: benchPages },
   advice: { what: "cards of a week of 10,000 GPUs, and both bills of a month", run: benchAdvice },
   "import-charged": {
     what: "1,000 GPUs imported from a real Prometheus, until the last hour is charged",

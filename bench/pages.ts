@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import Fastify, { type FastifyInstance } from "fastify";
 import pino from "pino";
 import { periodOf } from "../domain/period.ts";
@@ -23,9 +20,6 @@ import { HOUR_MILLIS } from "../domain/time.ts";
 const GPUS = 10_000;
 const TEAMS = 200;
 const TURNS = 5;
-/** Short enough to stay below the limit of requests per minute and address. */
-const LOAD_SECONDS = 2;
-const LOAD = fileURLToPath(new URL("load.js", import.meta.url));
 const CONFIG = 'prices: [{ match: {}, from: 2026-01-01, per: gpu-hour, effective: "1" }]';
 const MONTH = "span=2026-03";
 const PAGES = [
@@ -48,7 +42,7 @@ const PAGES = [
   "/periods",
 ];
 
-/** The time of each page of a month of a fleet, and the rate of the API's cached answers. */
+/** The time of each page of a month of a fleet. */
 export async function benchPages(): Promise<void> {
   await withFleet(
     GPUS,
@@ -59,7 +53,6 @@ export async function benchPages(): Promise<void> {
       await makeSums(store, month, month.until);
       await settled(store);
       await measurePages(store, month.until);
-      await measureApi(store, month.until);
     },
     TEAMS,
   );
@@ -138,21 +131,4 @@ async function measurePages(store: StoreClient, until: number): Promise<void> {
 /** Returns the ETag of a cheap answer. It changes with each ledger version. */
 async function ledgerVersionOf(server: FastifyInstance): Promise<unknown> {
   return (await server.inject("/api/v1/periods")).headers.etag;
-}
-
-async function measureApi(store: StoreClient, until: number): Promise<void> {
-  const now = until - HOUR_MILLIS / 2;
-  const server = await serve(store, () => now + performance.now());
-  const url = `${await server.listen({ host: "127.0.0.1", port: 0 })}/api/v1/charges?${MONTH}&by=team&limit=200`;
-  const begun = performance.now();
-  const answer = await fetch(url);
-  await answer.arrayBuffer();
-  report("the API, a month by team, uncached", [performance.now() - begun], "ms", {});
-  const runs: number[] = [];
-  for (let turn = 0; turn < 3; turn++) {
-    const { stdout } = await promisify(execFile)(process.execPath, [LOAD, url, "50", String(LOAD_SECONDS)]);
-    runs.push(Number(stdout));
-  }
-  report("the same over 50 connections, cached", runs, "requests/s", { atLeast: 500 });
-  await server.close();
 }

@@ -5,9 +5,6 @@ import { join } from "node:path";
 import pino from "pino";
 import { startSystem, type System } from "../services/system.ts";
 import { parseConfig } from "../runtime/config/load.ts";
-import type { Config } from "../runtime/config/schema.ts";
-import { connectStore } from "../runtime/store/connection.ts";
-import { startKafkaBroker } from "../test/support/kafka-broker.ts";
 import { valuesOfPage } from "./page.ts";
 import { cpuSeconds, pause, ownMegabytes, startExporters } from "./process.ts";
 import { report } from "./report.ts";
@@ -19,7 +16,7 @@ interface Measured {
   readonly cpuPerMillion: number;
   readonly values: number;
   readonly parts: Readonly<Record<string, number>>;
-  /** The CPU time of other programs: exporters, Prometheus, a broker. */
+  /** The CPU time of other programs: exporters, Prometheus. */
   readonly beside: Readonly<Record<string, number>>;
 }
 
@@ -32,18 +29,6 @@ export async function benchPipeline(): Promise<void> {
   for (const seconds of [15, 1, 5, 30]) {
     const measured = await measure(TARGETS, seconds, seconds === 15 ? 300 : 120);
     reportMeasured(`${TARGETS} targets every ${seconds} s`, measured, seconds === 15 ? { atMost: 3.5 } : {});
-  }
-}
-
-/** The same every 15 s over a real Kafka broker that is alone on this machine. The broker's own CPU time is shown separately. */
-export async function benchKafka(): Promise<void> {
-  const broker = await startKafkaBroker({ steady: true });
-  try {
-    const kafka = { brokers: [broker.address], replicationFactor: 1, minInsyncReplicas: 1 };
-    const measured = await measure(TARGETS, 15, 180, { kind: "kafka", kafka }, () => cpuSeconds(broker.processId));
-    reportMeasured(`${TARGETS} targets every 15 s over Kafka`, measured, {});
-  } finally {
-    await broker.dispose();
   }
 }
 
@@ -88,36 +73,7 @@ export async function benchFleet(): Promise<void> {
   exporters.stop();
 }
 
-/** Bytes on disk of each stored value, after merges, with the noise that bench/page.ts describes. */
-export async function benchStorage(): Promise<void> {
-  const exporters = await startExporters(100, GPUS);
-  await withSystem(exporters.discovery, 1, async (system, config) => {
-    await pause(150_000);
-    const store = connectStore(system.store, config);
-    await store.command("OPTIMIZE TABLE gpu_samples FINAL");
-    const [size] = await store.query<{ bytes: string; rows: string }>(
-      "SELECT sum(data_compressed_bytes) AS bytes, sum(rows) AS rows FROM system.parts WHERE active AND database = currentDatabase() AND table = 'gpu_samples'",
-    );
-    const values = Number(size!.rows) * (valuesOfPage(GPUS) / GPUS);
-    report("stored bytes per value", [Number(size!.bytes) / values], "", { atMost: 2 });
-    process.stdout.write(`    ${size!.rows} rows, ${size!.bytes} bytes\n`);
-    const columns = await store.query<{ name: string; bytes: string }>(
-      "SELECT name, data_compressed_bytes AS bytes FROM system.columns WHERE database = currentDatabase() AND table = 'gpu_samples' ORDER BY bytes DESC LIMIT 12",
-    );
-    for (const { name, bytes } of columns)
-      process.stdout.write(`    ${name}: ${(Number(bytes) / Number(size!.rows)).toFixed(2)} a row\n`);
-    await store.close();
-  });
-  exporters.stop();
-}
-
-async function measure(
-  targets: number,
-  intervalSeconds: number,
-  seconds: number,
-  bus: object = { kind: "embedded" },
-  brokerCpu?: () => number,
-): Promise<Measured> {
+async function measure(targets: number, intervalSeconds: number, seconds: number): Promise<Measured> {
   const exporters = await startExporters(targets, GPUS);
   const prometheus = await startPrometheus(exporters.discovery, intervalSeconds);
   let measured: Measured | undefined;
@@ -130,31 +86,25 @@ async function measure(
     beside: {
       exporters: cpuSeconds(exporters.processId),
       ...(prometheus === undefined ? {} : { Prometheus: prometheus.cpu() }),
-      ...(brokerCpu === undefined ? {} : { broker: brokerCpu() }),
     },
   });
-  await withSystem(
-    exporters.discovery,
-    intervalSeconds,
-    async (system) => {
-      // Long enough for the first parse of every page, and for the compilation of hot code.
-      await pause(120_000);
-      const before = used(system);
-      await pause(seconds * 1000);
-      const after = used(system);
-      const parts = difference(after.parts, before.parts);
-      // A scrape has its own row beside those of its GPUs.
-      const values = ((after.rows - before.rows) * valuesOfPage(GPUS)) / (GPUS + 1);
-      const total = Object.values(parts).reduce((sum, cpu) => sum + cpu, 0);
-      measured = {
-        cpuPerMillion: (total * 1e6) / values,
-        values,
-        parts,
-        beside: difference(after.beside, before.beside),
-      };
-    },
-    bus,
-  );
+  await withSystem(exporters.discovery, intervalSeconds, async (system) => {
+    // Long enough for the first parse of every page, and for the compilation of hot code.
+    await pause(120_000);
+    const before = used(system);
+    await pause(seconds * 1000);
+    const after = used(system);
+    const parts = difference(after.parts, before.parts);
+    // A scrape has its own row beside those of its GPUs.
+    const values = ((after.rows - before.rows) * valuesOfPage(GPUS)) / (GPUS + 1);
+    const total = Object.values(parts).reduce((sum, cpu) => sum + cpu, 0);
+    measured = {
+      cpuPerMillion: (total * 1e6) / values,
+      values,
+      parts,
+      beside: difference(after.beside, before.beside),
+    };
+  });
   prometheus?.stop();
   exporters.stop();
   return measured!;
@@ -170,13 +120,11 @@ function difference(
 async function withSystem(
   discovery: string,
   intervalSeconds: number,
-  use: (system: System, config: Config) => Promise<void>,
-  bus: object = { kind: "embedded" },
+  use: (system: System) => Promise<void>,
 ): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-"));
   const text = JSON.stringify({
     data,
-    bus,
     log: { level: "error" },
     server: { listen: "127.0.0.1:0" },
     collector: {
@@ -188,7 +136,7 @@ async function withSystem(
   const config = parseConfig(text, { source: "bench", folder: data, env: {} });
   const system = await startSystem({ config, version: "bench", logger: pino({ level: "error" }, pino.destination(2)) });
   try {
-    await use(system, config);
+    await use(system);
   } finally {
     await system.stop();
     rmSync(data, { recursive: true, force: true });

@@ -89,7 +89,7 @@ export interface BrokerOptions {
  * Starts a broker (KRaft, broker and controller in one process; about 3 s and 330 MB). Its settings make it quick for tests: segments roll after a
  * second and the cleaner runs every 200 ms, so that tests can observe compaction; groups do not wait for more members, and may have short sessions. A
  * `secure` broker also listens with TLS and SASL (PLAIN and SCRAM). A `steady` broker has Kafka's own settings, all of Java's compilers and its whole
- * heap from the start, for benchmarks and the soak. `settings` replace the broker's settings of the same names.
+ * heap from the start, for the soak. `settings` replace the broker's settings of the same names.
  */
 export async function startKafkaBroker(options: BrokerOptions = {}): Promise<KafkaBroker> {
   if (!(await prepareKafka())) throw new Error("Java or Maven is missing, so there is no broker.");
