@@ -1,20 +1,22 @@
-import { execFile, fork, spawn, type ChildProcess } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { ruleGroups } from "../alerts/generate.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../alerts/options.ts";
 import { ruleFile } from "../alerts/render/rule-file.ts";
-import { cpuSeconds } from "./process.ts";
-import { report } from "./report.ts";
+import { getJson } from "../test/support/command.ts";
+import { startPrometheusOn } from "../test/support/prometheus-server.ts";
+import { defineBench, report } from "./frame.ts";
+import { cpuSeconds } from "./measure.ts";
+import { nameOf, uuidOf } from "./page.ts";
+import { startExporters, type Exporters } from "./parts.ts";
 
 const run = promisify(execFile);
-const NODES = 1_250;
 const GPUS_OF_NODE = 8;
 const STEP_SECONDS = 30;
 const HOUR_SECONDS = 3_600;
@@ -23,73 +25,46 @@ const SIX_HOURS = [6, STEP_SECONDS] as const;
 const DAY = [24, STEP_SECONDS] as const;
 const DAY_BY_MINUTES = [24, 60] as const;
 const DAY_BY_TWO_MINUTES = [24, 120] as const;
-const PORT = 19_090;
-const LOOKS = 9;
-/** After this time every group has been evaluated several times, and the groups of 4 minutes at least once. */
-const SETTLE_MILLIS = 390_000;
-/** How long Prometheus is observed with its rules, and without. */
-const WATCH_MILLIS = (LOOKS - 1) * STEP_SECONDS * 1000;
-
-/** A GPU of the pages. */
-interface PageGpu {
-  readonly node: string;
-  readonly uuid: string;
-}
 
 /**
- * The cost for a real Prometheus of evaluating all rules for 10,000 GPUs, each with its own pod, that are
+ * The cost for a real Prometheus of evaluating all rules for a fleet of GPUs, each with its own pod, that are
  * scraped every 30 s with every counter that rules read, and with the series of Kubernetes and a processor about nodes and pods: the
  * last evaluations of each group, and all groups as a part of one core; and the difference in CPU to a run without rules, which includes
- * their garbage collection. The data of the rules' windows exists before the start.
+ * their garbage collection. The data of the rules' windows exists before the start. After `settle` seconds every group has been evaluated
+ * several times, and the groups of 4 minutes at least once.
  */
-export async function benchAlerts(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "gpu-ledger-alerts-"));
-  const program = new URL("./exporters.js", import.meta.url);
-  const exporters = fork(program, [String(NODES), String(GPUS_OF_NODE), "rules"], {
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
-  });
-  let prometheus: ChildProcess | undefined;
-  try {
-    const [line] = (await once(exporters.stdout!, "data")) as [Buffer];
-    const addresses = JSON.parse(line.toString()) as Addresses;
-    await backfill(folder, await gpusOf(addresses.discovery));
-    await writeFile(join(folder, "rules.yaml"), ruleFile(ruleGroups(DEFAULT_ALERT_OPTIONS)));
-    await writeFile(join(folder, "prometheus.yaml"), stringify(configuration(addresses)));
-    const files = [`--config.file=${join(folder, "prometheus.yaml")}`, `--storage.tsdb.path=${join(folder, "data")}`];
+export const alerts = defineBench({
+  name: "alerts",
+  about: "every rule evaluated by a real Prometheus",
+  options: { gpus: 10_000, settle: 390, looks: 9 },
+  async run({ gpus, settle, looks }, kit) {
+    const folder = kit.folder();
+    const exporters = await startExporters(kit, gpus / GPUS_OF_NODE, GPUS_OF_NODE, "rules");
+    await backfill(folder, gpus / GPUS_OF_NODE);
+    const rules = join(folder, "rules.yaml");
+    await writeFile(rules, ruleFile(ruleGroups(DEFAULT_ALERT_OPTIONS)));
+    await writeFile(join(folder, "prometheus.yaml"), stringify(configuration(exporters)));
     // Groups are evaluated in parallel. On one core each would wait for the others, and their times would be too long.
-    const flags = [...files, `--web.listen-address=127.0.0.1:${PORT}`, "--web.enable-lifecycle"];
-    prometheus = spawn("prometheus", flags, { stdio: "ignore" });
-    await sleep(SETTLE_MILLIS);
-    const before = cpuSeconds(prometheus.pid!);
-    await tellCosts();
-    const withRules = cpuSeconds(prometheus.pid!) - before;
-    await writeFile(join(folder, "rules.yaml"), ruleFile([]));
-    await fetch(`http://127.0.0.1:${PORT}/-/reload`, { method: "POST" });
-    await sleep(STEP_SECONDS * 1000);
-    const without = await cpuOver(prometheus.pid!, WATCH_MILLIS);
-    report("Prometheus' CPU for rules, of one core", [((withRules - without) / WATCH_MILLIS) * 100_000], "%", {});
-    report("Prometheus' CPU for scrapes, of one core", [(without / WATCH_MILLIS) * 100_000], "%", {});
-  } finally {
-    exporters.kill();
-    prometheus?.kill();
-    if (prometheus !== undefined) await once(prometheus, "exit");
-    await rm(folder, { recursive: true });
-  }
-}
+    const flags = ["--web.enable-lifecycle"];
+    const prometheus = await startPrometheusOn(join(folder, "prometheus.yaml"), join(folder, "data"), flags);
+    kit.atEnd(() => prometheus.stop());
+    const seconds = (looks - 1) * STEP_SECONDS;
+    await pause(settle * 1000);
+    const begun = cpuSeconds(prometheus.processId);
+    await reportCosts(prometheus.url, looks);
+    const withRules = cpuSeconds(prometheus.processId) - begun;
+    await writeFile(rules, ruleFile([]));
+    await fetch(`${prometheus.url}/-/reload`, { method: "POST" });
+    await pause(STEP_SECONDS * 1000);
+    const reloaded = cpuSeconds(prometheus.processId);
+    await pause(seconds * 1000);
+    const without = cpuSeconds(prometheus.processId) - reloaded;
+    report("Prometheus' CPU for rules, of one core", ((withRules - without) / seconds) * 100, "%");
+    report("Prometheus' CPU for scrapes, of one core", (without / seconds) * 100, "%");
+  },
+});
 
-async function cpuOver(processId: number, millis: number): Promise<number> {
-  const before = cpuSeconds(processId);
-  await sleep(millis);
-  return cpuSeconds(processId) - before;
-}
-
-/** The addresses of the test doubles. */
-interface Addresses {
-  readonly discovery: string;
-  readonly state: string;
-}
-
-function configuration({ discovery, state }: Addresses): object {
+function configuration({ discovery, state }: Exporters): object {
   return {
     global: { scrape_interval: `${STEP_SECONDS}s`, evaluation_interval: `${STEP_SECONDS}s` },
     rule_files: ["rules.yaml"],
@@ -104,23 +79,8 @@ function configuration({ discovery, state }: Addresses): object {
   };
 }
 
-async function gpusOf(discovery: string): Promise<readonly PageGpu[]> {
-  const groups = (await (await fetch(discovery)).json()) as {
-    targets: [string];
-    labels: { __metrics_path__: string; node: string };
-  }[];
-  const found: PageGpu[] = [];
-  for (const { targets, labels } of groups) {
-    const page = await (await fetch(`http://${targets[0]}${labels.__metrics_path__}`)).text();
-    for (const [, uuid] of page.matchAll(/^DCGM_FI_DEV_GPU_UTIL\{.*UUID="([^"]+)"/gm)) {
-      found.push({ node: labels.node, uuid: uuid! });
-    }
-  }
-  return found;
-}
-
 /** Writes blocks with the history that rules read, of a fleet in which every GPU is held and half busy. */
-async function backfill(folder: string, gpus: readonly PageGpu[]): Promise<void> {
+async function backfill(folder: string, count: number): Promise<void> {
   const now = Math.floor(Date.now() / 1000 / STEP_SECONDS) * STEP_SECONDS;
   const path = join(folder, "past.om");
   const out = createWriteStream(path);
@@ -138,8 +98,11 @@ async function backfill(folder: string, gpus: readonly PageGpu[]): Promise<void>
       if (!out.write(`${lines.join("\n")}\n`)) await once(out, "drain");
     }
   };
-  const nodes = [...new Set(gpus.map(({ node }) => `node="${node}"`))];
-  const devices = gpus.map(({ node, uuid }) => `node="${node}",UUID="${uuid}"`);
+  const names = Array.from({ length: count }, (_, number) => nameOf(number));
+  const nodes = names.map((node) => `node="${node}"`);
+  const devices = names.flatMap((node) =>
+    Array.from({ length: GPUS_OF_NODE }, (_, gpu) => `node="${node}",UUID="${uuidOf(node, gpu)}"`),
+  );
   const half = (at: number): number => 0.5 + ((at / STEP_SECONDS) % 10) / 100;
   await series("node:gpu_devices:count", nodes, DAY, () => GPUS_OF_NODE);
   await series("node:gpus_held:count", nodes, DAY_BY_MINUTES, () => GPUS_OF_NODE);
@@ -154,25 +117,22 @@ async function backfill(folder: string, gpus: readonly PageGpu[]): Promise<void>
   await rm(path);
 }
 
-/** Returns the cost of the rules, by Prometheus' own metrics over several evaluations. */
-async function tellCosts(): Promise<void> {
-  const looks: (readonly RuleGroup[])[] = [];
-  for (let look = 0; look < LOOKS; look++) {
-    if (look > 0) await sleep(STEP_SECONDS * 1000);
-    looks.push(await groupsNow());
+/** Prints the cost of the rules, by Prometheus' own metrics over several evaluations. */
+async function reportCosts(url: string, looks: number): Promise<void> {
+  const seen: (readonly RuleGroup[])[] = [];
+  for (let look = 0; look < looks; look++) {
+    if (look > 0) await pause(STEP_SECONDS * 1000);
+    const { data } = await getJson<{ readonly data: { readonly groups: readonly RuleGroup[] } }>(`${url}/api/v1/rules`);
+    seen.push(data.groups);
   }
-  const last = looks.at(-1)!;
+  const last = seen.at(-1)!;
   const rules = last.flatMap((group) => group.rules);
-  for (const { name, lastError } of rules.filter(({ health }) => health !== "ok")) {
-    process.stdout.write(`  ${name} failed: ${lastError ?? ""}\n`);
-  }
+  const broken = rules.filter(({ health }) => health === "err");
+  if (broken.length > 0) throw new Error(broken.map(({ name, lastError }) => `${name}: ${lastError}`).join("\n"));
   const millis = (name: string): number[] =>
-    looks.flatMap((groups) => groups.filter((each) => each.name === name).map((each) => each.evaluationTime * 1000));
-  for (const { name, interval } of last) report(`${name}, every ${interval} s`, millis(name), "ms", {});
-  for (const { name, evaluationTime } of rules.toSorted((a, b) => b.evaluationTime - a.evaluationTime).slice(0, 10)) {
-    report(`rule ${name}`, [evaluationTime * 1000], "ms", {});
-  }
-  const shares = looks.map((groups) =>
+    seen.flatMap((groups) => groups.filter((each) => each.name === name).map((each) => each.evaluationTime * 1000));
+  for (const { name, interval } of last) report(`${name}, every ${interval} s`, millis(name), "ms");
+  const shares = seen.map((groups) =>
     groups.reduce((sum, { interval, evaluationTime }) => sum + (evaluationTime / interval) * 100, 0),
   );
   report("all groups, of one core", shares, "%", { atMost: 10 });
@@ -189,9 +149,4 @@ interface RuleGroup {
     readonly health: string;
     readonly lastError?: string;
   }[];
-}
-
-async function groupsNow(): Promise<readonly RuleGroup[]> {
-  const answer = await fetch(`http://127.0.0.1:${PORT}/api/v1/rules`);
-  return ((await answer.json()) as { data: { groups: RuleGroup[] } }).data.groups;
 }

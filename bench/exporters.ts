@@ -1,8 +1,8 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMovingEnginePage } from "./engine-page.ts";
-import { createMovingPage, type Families, type MovingPage } from "./page.ts";
-import { statePage } from "./state-page.ts";
+import { statePage } from "./kube-state.ts";
+import { createMovingPage, nameOf, type Families, type MovingPage } from "./page.ts";
 
 const LISTENERS = 16;
 
@@ -13,47 +13,42 @@ const LISTENERS = 16;
  */
 const [targets, gpus] = process.argv.slice(2, 4).map(Number) as [number, number];
 const families = (process.argv[4] ?? "stock") as Families | "engines";
+const names = Array.from({ length: targets }, (_, number) => nameOf(number));
 const pages = new Map<string, MovingPage>();
 const ports: number[] = [];
+let state: string | undefined;
 let isShown = true;
-
-const nodeOf = (index: number): string => `node-${String(index).padStart(6, "0")}`;
 
 const createPage = (node: string): MovingPage =>
   families === "engines" ? createMovingEnginePage(node) : createMovingPage(node, gpus, families);
 
+const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "/sd": (response) => {
+    const groups = (isShown ? names : []).map((node, index) => ({
+      targets: [`127.0.0.1:${ports[index % LISTENERS]}`],
+      labels: { __metrics_path__: `/${node}/metrics`, node },
+    }));
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(groups));
+  },
+  "/hide": (response) => response.end(String((isShown = false))),
+  "/show": (response) => response.end(String((isShown = true))),
+  "/state": (response) => response.end((state ??= statePage(names, gpus))),
+};
+
+function answerPage(node: string, response: ServerResponse): void {
+  let page = pages.get(node);
+  if (page === undefined) pages.set(node, (page = createPage(node)));
+  page.collect();
+  response.writeHead(200, { "content-type": "text/plain; version=0.0.4", "content-length": page.bytes.length });
+  response.end(page.bytes);
+}
+
 function listen(): Promise<number> {
-  const server = createServer((request, response) => {
-    const url = request.url ?? "/";
-    if (url === "/sd") {
-      const groups = Array.from({ length: isShown ? targets : 0 }, (_, index) => ({
-        targets: [`127.0.0.1:${ports[index % LISTENERS]}`],
-        labels: { __metrics_path__: `/${nodeOf(index)}/metrics`, node: nodeOf(index) },
-      }));
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(groups));
-      return;
-    }
-    if (url === "/hide" || url === "/show") {
-      isShown = url === "/show";
-      response.end();
-      return;
-    }
-    if (url === "/state") {
-      response.end(
-        statePage(
-          Array.from({ length: targets }, (_, index) => nodeOf(index)),
-          gpus,
-        ),
-      );
-      return;
-    }
-    const node = url.split("/")[1]!;
-    let page = pages.get(node);
-    if (page === undefined) pages.set(node, (page = createPage(node)));
-    page.collect();
-    response.writeHead(200, { "content-type": "text/plain; version=0.0.4", "content-length": page.bytes.length });
-    response.end(page.bytes);
+  const server = createServer(({ url = "/" }, response) => {
+    const answer = answers[url];
+    if (answer === undefined) answerPage(url.split("/")[1]!, response);
+    else answer(response);
   });
   server.keepAliveTimeout = 120_000;
   return new Promise((resolve) => {
@@ -62,6 +57,5 @@ function listen(): Promise<number> {
 }
 
 for (let listener = 0; listener < LISTENERS; listener++) ports.push(await listen());
-process.stdout.write(
-  `${JSON.stringify({ discovery: `http://127.0.0.1:${ports[0]}/sd`, state: `127.0.0.1:${ports[0]}` })}\n`,
-);
+const address = `127.0.0.1:${ports[0]}`;
+process.stdout.write(`${JSON.stringify({ discovery: `http://${address}/sd`, state: address })}\n`);

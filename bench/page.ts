@@ -1,23 +1,45 @@
 import { hash } from "node:crypto";
+import { messagesOf, type PageReader } from "../collectors/exporters/page/reader.ts";
+import type { PageSource } from "../collectors/exporters/page/gpu-pages.ts";
 
-/** How a metric changes from one collection to the next. The number of `digits` stays equal, so that pages change in place. */
+/** The text of a value at a collection. All texts of a value have the same length, so that pages change in place. */
+type Text = (gpu: number, tick: number, noise: () => number) => string;
+
+/** A family of the page. */
 interface Motion {
   readonly family: string;
   readonly type: "gauge" | "counter";
   readonly help: string;
-  /** The text of the value at a collection, always of the same length. */
-  readonly text: (gpu: number, tick: number, noise: () => number) => string;
+  readonly text: Text;
 }
 
+const dev = (name: string, help: string, text: Text, type: Motion["type"] = "gauge"): Motion => ({
+  family: `DCGM_FI_DEV_${name}`,
+  type,
+  help,
+  text,
+});
+const prof = (name: string, help: string, text: Text): Motion => ({
+  ...dev(name, help, text),
+  family: `DCGM_FI_PROF_${name}`,
+});
 const constant =
-  (text: string): Motion["text"] =>
+  (text: string): Text =>
   () =>
     text;
+const zero = constant("0");
 const integer =
-  (least: number, most: number): Motion["text"] =>
+  (least: number, most: number): Text =>
   (_, __, noise) =>
     String(least + Math.floor(noise() * (most - least + 1)));
-const ratio: Motion["text"] = (_, __, noise) => (0.1 + noise() * 0.89).toFixed(6);
+const ratio: Text = (_, __, noise) => (0.1 + noise() * 0.89).toFixed(6);
+const watts: Text = (_, __, noise) => (500 + noise() * 199).toFixed(3);
+const slow =
+  (base: number, spread: number): Text =>
+  (gpu, tick) =>
+    String(base + (Math.floor(tick / 7 + gpu) % spread));
+const millijoules: Text = (gpu, tick, noise) =>
+  String(400_000_000_000 + gpu * 7_000_000 + tick * 16_500_000 + Math.floor(noise() * 900_000));
 
 /**
  * The 25 default families of dcgm-exporter with the noise of genuine pages of busy GPUs: profiling ratios, power
@@ -26,131 +48,51 @@ const ratio: Motion["text"] = (_, __, noise) => (0.1 + noise() * 0.89).toFixed(6
  * a model is loaded. Error counters do not change.
  */
 const MOTIONS: readonly Motion[] = [
-  { family: "DCGM_FI_DEV_SM_CLOCK", type: "gauge", help: "SM clock frequency (in MHz).", text: integer(1965, 1980) },
-  { family: "DCGM_FI_DEV_MEM_CLOCK", type: "gauge", help: "Memory clock frequency (in MHz).", text: constant("2619") },
-  { family: "DCGM_FI_DEV_MEMORY_TEMP", type: "gauge", help: "Memory temperature (in C).", text: slow(62, 3) },
-  { family: "DCGM_FI_DEV_GPU_TEMP", type: "gauge", help: "GPU temperature (in C).", text: slow(54, 4) },
-  { family: "DCGM_FI_DEV_POWER_USAGE", type: "gauge", help: "Power draw (in W).", text: watts },
-  {
-    family: "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
-    type: "counter",
-    help: "Total energy consumption since boot (in mJ).",
-    text: (gpu, tick, noise) =>
-      String(400_000_000_000 + gpu * 7_000_000 + tick * 16_500_000 + Math.floor(noise() * 900_000)),
-  },
-  {
-    family: "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
-    type: "counter",
-    help: "Total number of PCIe retries.",
-    text: constant("0"),
-  },
-  { family: "DCGM_FI_DEV_GPU_UTIL", type: "gauge", help: "GPU utilization (in %).", text: integer(80, 99) },
-  { family: "DCGM_FI_DEV_MEM_COPY_UTIL", type: "gauge", help: "Memory utilization (in %).", text: integer(30, 60) },
-  { family: "DCGM_FI_DEV_ENC_UTIL", type: "gauge", help: "Encoder utilization (in %).", text: constant("0") },
-  { family: "DCGM_FI_DEV_DEC_UTIL", type: "gauge", help: "Decoder utilization (in %).", text: constant("0") },
-  {
-    family: "DCGM_FI_DEV_XID_ERRORS",
-    type: "gauge",
-    help: "Value of the last XID error encountered.",
-    text: constant("0"),
-  },
-  { family: "DCGM_FI_DEV_FB_FREE", type: "gauge", help: "Framebuffer memory free (in MiB).", text: constant("12288") },
-  { family: "DCGM_FI_DEV_FB_USED", type: "gauge", help: "Framebuffer memory used (in MiB).", text: constant("68812") },
-  {
-    family: "DCGM_FI_DEV_FB_RESERVED",
-    type: "gauge",
-    help: "Framebuffer memory reserved (in MiB).",
-    text: constant("459"),
-  },
-  {
-    family: "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
-    type: "gauge",
-    help: "Total number of NVLink bandwidth counters for all lanes.",
-    text: integer(100_000, 999_999),
-  },
-  { family: "DCGM_FI_DEV_VGPU_LICENSE_STATUS", type: "gauge", help: "vGPU License status", text: constant("0") },
-  {
-    family: "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
-    type: "counter",
-    help: "Number of remapped rows for uncorrectable errors",
-    text: constant("0"),
-  },
-  {
-    family: "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS",
-    type: "counter",
-    help: "Number of remapped rows for correctable errors",
-    text: constant("0"),
-  },
-  {
-    family: "DCGM_FI_DEV_ROW_REMAP_FAILURE",
-    type: "gauge",
-    help: "Whether remapping of rows has failed",
-    text: constant("0"),
-  },
-  {
-    family: "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
-    type: "gauge",
-    help: "Ratio of time the graphics engine is active.",
-    text: ratio,
-  },
-  {
-    family: "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
-    type: "gauge",
-    help: "Ratio of cycles the tensor (HMMA) pipe is active.",
-    text: ratio,
-  },
-  {
-    family: "DCGM_FI_PROF_DRAM_ACTIVE",
-    type: "gauge",
-    help: "Ratio of cycles the device memory interface is active sending or receiving data.",
-    text: ratio,
-  },
-  {
-    family: "DCGM_FI_PROF_PCIE_TX_BYTES",
-    type: "gauge",
-    help: "The rate of data transmitted over the PCIe bus.",
-    text: integer(1_000_000_000, 9_999_999_999),
-  },
-  {
-    family: "DCGM_FI_PROF_PCIE_RX_BYTES",
-    type: "gauge",
-    help: "The rate of data received over the PCIe bus.",
-    text: integer(1_000_000_000, 9_999_999_999),
-  },
+  dev("SM_CLOCK", "SM clock frequency (in MHz).", integer(1965, 1980)),
+  dev("MEM_CLOCK", "Memory clock frequency (in MHz).", constant("2619")),
+  dev("MEMORY_TEMP", "Memory temperature (in C).", slow(62, 3)),
+  dev("GPU_TEMP", "GPU temperature (in C).", slow(54, 4)),
+  dev("POWER_USAGE", "Power draw (in W).", watts),
+  dev("TOTAL_ENERGY_CONSUMPTION", "Total energy consumption since boot (in mJ).", millijoules, "counter"),
+  dev("PCIE_REPLAY_COUNTER", "Total number of PCIe retries.", zero, "counter"),
+  dev("GPU_UTIL", "GPU utilization (in %).", integer(80, 99)),
+  dev("MEM_COPY_UTIL", "Memory utilization (in %).", integer(30, 60)),
+  dev("ENC_UTIL", "Encoder utilization (in %).", zero),
+  dev("DEC_UTIL", "Decoder utilization (in %).", zero),
+  dev("XID_ERRORS", "Value of the last XID error encountered.", zero),
+  dev("FB_FREE", "Framebuffer memory free (in MiB).", constant("12288")),
+  dev("FB_USED", "Framebuffer memory used (in MiB).", constant("68812")),
+  dev("FB_RESERVED", "Framebuffer memory reserved (in MiB).", constant("459")),
+  dev("NVLINK_BANDWIDTH_TOTAL", "Total number of NVLink bandwidth counters for all lanes.", integer(100_000, 999_999)),
+  dev("VGPU_LICENSE_STATUS", "vGPU License status", zero),
+  dev("UNCORRECTABLE_REMAPPED_ROWS", "Number of remapped rows for uncorrectable errors", zero, "counter"),
+  dev("CORRECTABLE_REMAPPED_ROWS", "Number of remapped rows for correctable errors", zero, "counter"),
+  dev("ROW_REMAP_FAILURE", "Whether remapping of rows has failed", zero),
+  prof("GR_ENGINE_ACTIVE", "Ratio of time the graphics engine is active.", ratio),
+  prof("PIPE_TENSOR_ACTIVE", "Ratio of cycles the tensor (HMMA) pipe is active.", ratio),
+  prof("DRAM_ACTIVE", "Ratio of cycles the device memory interface is active sending or receiving data.", ratio),
+  prof("PCIE_TX_BYTES", "The rate of data transmitted over the PCIe bus.", integer(1_000_000_000, 9_999_999_999)),
+  prof("PCIE_RX_BYTES", "The rate of data received over the PCIe bus.", integer(1_000_000_000, 9_999_999_999)),
 ];
 
 /** The metrics that rules read beside the default families, of healthy GPUs. */
 const RULES_MOTIONS: readonly Motion[] = [
-  ["DCGM_FI_PROF_SM_ACTIVE", "gauge", ratio],
-  ["DCGM_FI_DEV_SLOWDOWN_TEMP", "gauge", constant("90")],
-  ["DCGM_FI_DEV_GPU_MAX_OP_TEMP", "gauge", constant("87")],
-  ["DCGM_FI_DEV_MEM_MAX_OP_TEMP", "gauge", constant("95")],
-  ["DCGM_FI_DEV_GPU_TEMP_LIMIT", "gauge", slow(33, 4)],
-  ["DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "gauge", constant("0")],
-  ["DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "counter", constant("0")],
-  ["DCGM_FI_DEV_ROW_REMAP_PENDING", "gauge", constant("0")],
-  ["DCGM_FI_DEV_RETIRED_PENDING", "gauge", constant("0")],
-  ["DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", "counter", constant("0")],
-  ["DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "counter", constant("0")],
-  ["DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "counter", constant("0")],
-  ["DCGM_EXP_GPU_HEALTH_STATUS", "gauge", constant("0")],
-].map(([family, type, text]) => ({ family, type, text, help: "Read by rules." }) as Motion);
+  prof("SM_ACTIVE", "Read by rules.", ratio),
+  dev("SLOWDOWN_TEMP", "Read by rules.", constant("90")),
+  dev("GPU_MAX_OP_TEMP", "Read by rules.", constant("87")),
+  dev("MEM_MAX_OP_TEMP", "Read by rules.", constant("95")),
+  dev("GPU_TEMP_LIMIT", "Read by rules.", slow(33, 4)),
+  dev("CLOCKS_EVENT_REASONS", "Read by rules.", zero),
+  dev("ECC_DBE_VOL_TOTAL", "Read by rules.", zero, "counter"),
+  dev("ROW_REMAP_PENDING", "Read by rules.", zero),
+  dev("RETIRED_PENDING", "Read by rules.", zero),
+  ...["FLIT", "DATA"].map((of) => dev(`NVLINK_CRC_${of}_ERROR_COUNT_TOTAL`, "Read by rules.", zero, "counter")),
+  dev("NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "Read by rules.", zero, "counter"),
+  { family: "DCGM_EXP_GPU_HEALTH_STATUS", type: "gauge", help: "Read by rules.", text: zero },
+];
 
-/** Returns the default families of an exporter, or those of the counters that are generated for the rules. */
+/** The default families of an exporter, or with those of the counters that are generated for the rules. */
 export type Families = "stock" | "rules";
-
-const MOTIONS_OF: Readonly<Record<Families, readonly Motion[]>> = {
-  stock: MOTIONS,
-  rules: [...MOTIONS, ...RULES_MOTIONS],
-};
-
-function slow(base: number, spread: number): Motion["text"] {
-  return (gpu, tick) => String(base + (Math.floor(tick / 7 + gpu) % spread));
-}
-
-function watts(_: number, __: number, noise: () => number): string {
-  return (500 + noise() * 199).toFixed(3);
-}
 
 /** Returns the number of values of a page of `gpus` GPUs. */
 export const valuesOfPage = (gpus: number): number => MOTIONS.length * gpus;
@@ -162,10 +104,37 @@ export interface MovingPage {
   collect(): void;
 }
 
-/** The pod, in the namespace research, that holds a GPU. */
-export function podOf(node: string, gpu: number): string {
-  return `train-${node}-${gpu}`;
+/** Lays a page out of texts and numbers. The text of a number has the same length at each collection. */
+export function layPage(
+  lay: (put: (text: string) => void, number: (text: (tick: number) => string) => void) => void,
+): MovingPage {
+  const parts: string[] = [];
+  const numbers: { readonly at: number; readonly text: (tick: number) => string }[] = [];
+  let length = 0;
+  const put = (text: string): void => {
+    parts.push(text);
+    length += text.length;
+  };
+  lay(put, (text) => {
+    numbers.push({ at: length, text });
+    put(`${text(0)}\n`);
+  });
+  const bytes = Buffer.from(parts.join(""), "latin1");
+  let tick = 0;
+  return {
+    bytes,
+    collect() {
+      tick += 1;
+      for (const { at, text } of numbers) bytes.write(text(tick), at, "latin1");
+    },
+  };
 }
+
+/** The name of a node. */
+export const nameOf = (number: number): string => `node-${String(number).padStart(6, "0")}`;
+
+/** The pod, in the namespace research, that holds a GPU. */
+export const podOf = (node: string, gpu: number): string => `train-${node}-${gpu}`;
 
 /** The UID of the pod that holds a GPU. */
 export function uidOf(node: string, gpu: number): string {
@@ -173,38 +142,25 @@ export function uidOf(node: string, gpu: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
 }
 
+/** The UUID of a GPU. */
+export function uuidOf(node: string, gpu: number): string {
+  return `GPU-${node.slice(-8).padStart(8, "0")}-1111-4222-8333-${String(gpu).padStart(12, "0")}`;
+}
+
 /** Returns the page of one node. Equal nodes have equal pages at each collection. */
 export function createMovingPage(node: string, gpus: number, families: Families = "stock"): MovingPage {
   const noise = createNoise(node);
-  const parts: string[] = [];
-  const patches: { readonly at: number; readonly gpu: number; readonly motion: Motion }[] = [];
-  let length = 0;
-  const push = (text: string): void => {
-    parts.push(text);
-    length += text.length;
-  };
-  for (const motion of MOTIONS_OF[families]) {
-    const { family, type, help, text } = motion;
-    push(`# HELP ${family} ${help}\n# TYPE ${family} ${type}\n`);
-    for (let gpu = 0; gpu < gpus; gpu++) {
-      const uuid = `GPU-${node.slice(-8).padStart(8, "0")}-1111-4222-8333-${String(gpu).padStart(12, "0")}`;
-      push(
-        `${family}{gpu="${gpu}",UUID="${uuid}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="${podOf(node, gpu)}",pod_uid="${uidOf(node, gpu)}"} `,
-      );
-      patches.push({ at: length, gpu, motion });
-      push(text(gpu, 0, noise));
-      push("\n");
+  return layPage((put, number) => {
+    for (const { family, type, help, text } of families === "rules" ? [...MOTIONS, ...RULES_MOTIONS] : MOTIONS) {
+      put(`# HELP ${family} ${help}\n# TYPE ${family} ${type}\n`);
+      for (let gpu = 0; gpu < gpus; gpu++) {
+        put(
+          `${family}{gpu="${gpu}",UUID="${uuidOf(node, gpu)}",pci_bus_id="00000000:${(16 + gpu).toString(16).toUpperCase()}:00.0",device="nvidia${gpu}",modelName="NVIDIA H100 80GB HBM3",Hostname="${node}",DCGM_FI_DRIVER_VERSION="550.144.03",container="main",namespace="research",pod="${podOf(node, gpu)}",pod_uid="${uidOf(node, gpu)}"} `,
+        );
+        number((tick) => text(gpu, tick, noise));
+      }
     }
-  }
-  const bytes = Buffer.from(parts.join(""), "latin1");
-  let tick = 0;
-  return {
-    bytes,
-    collect() {
-      tick += 1;
-      for (const { at, gpu, motion } of patches) bytes.write(motion.text(gpu, tick, noise), at, "latin1");
-    },
-  };
+  });
 }
 
 function createNoise(seed: string): () => number {
@@ -215,4 +171,23 @@ function createNoise(seed: string): () => number {
     state ^= state << 5;
     return (state >>> 0) / 2 ** 32;
   };
+}
+
+/** Returns the source of a page, as a collector has it. */
+export function sourceOf(node: string): PageSource {
+  const origin = { cluster: "test", node, target: `http://${node}:9400/metrics`, collector: "bench" };
+  return { key: node, origin: () => origin };
+}
+
+/** Reads a page like a collector. Returns its messages. */
+export function messagesOfPage<Source>(
+  reader: PageReader<Source>,
+  source: Source,
+  { bytes }: Pick<MovingPage, "bytes">,
+  moment: Partial<Parameters<typeof messagesOf>[1]> = {},
+): readonly Uint8Array[] {
+  const reading = reader.read(source, bytes, true);
+  if ("failure" in reading) throw new Error(reading.failure.detail);
+  const standard = { epoch: 1, sequence: 1, scrapedAtMillis: 1, intervalMillis: 30_000, durationMicros: 1 };
+  return messagesOf(reading, { ...standard, ...moment }).map(({ message }) => message);
 }

@@ -1,181 +1,99 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pino from "pino";
-import { startSystem, type System } from "../services/system.ts";
-import { parseConfig } from "../runtime/config/load.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { startPrometheusOn } from "../test/support/prometheus-server.ts";
+import { defineBench, report, withKit, type Kit } from "./frame.ts";
+import { cpuSeconds } from "./measure.ts";
 import { valuesOfPage } from "./page.ts";
-import { cpuSeconds, pause, ownMegabytes, startExporters } from "./process.ts";
-import { report } from "./report.ts";
+import { follow, startExporters, startUp, type Up } from "./parts.ts";
 
 const GPUS = 8;
-const TARGETS = 1_000;
-
-interface Measured {
-  readonly cpuPerMillion: number;
-  readonly values: number;
-  readonly parts: Readonly<Record<string, number>>;
-  /** The CPU time of other programs: exporters, Prometheus. */
-  readonly beside: Readonly<Record<string, number>>;
-}
 
 /**
- * From scrape to stored row on embedded parts: 1,000 targets of 8 GPUs and 25 values, at several intervals; CPU seconds
- * of collector, processor and store, per million values stored. Debian's Prometheus scrapes the same targets at the same
- * time, and the exporters' own CPU time is shown separately.
+ * From scrape to stored row on embedded parts: targets of 8 GPUs and 25 values, at several intervals; CPU seconds of collector, processor and
+ * store, per million values stored. Debian's Prometheus scrapes the same targets at the same time, and the exporters' own CPU time is
+ * shown separately. `seconds` has the measured time of each interval.
  */
-export async function benchPipeline(): Promise<void> {
-  for (const seconds of [15, 1, 5, 30]) {
-    const measured = await measure(TARGETS, seconds, seconds === 15 ? 300 : 120);
-    reportMeasured(`${TARGETS} targets every ${seconds} s`, measured, seconds === 15 ? { atMost: 3.5 } : {});
-  }
-}
+export const pipeline = defineBench({
+  name: "pipeline",
+  about: "CPU of a value from scrape to stored row, beside Prometheus on the same targets",
+  // The warm-up is long enough for the first parse of every page, and for the compilation of hot code.
+  options: { targets: 1_000, intervals: [15, 1, 5, 30], seconds: [300, 120, 120, 120], warm: 120 },
+  async run({ targets, intervals, seconds, warm }) {
+    for (const [index, interval] of intervals.entries())
+      await withKit((kit) => measure(kit, { targets, interval, warm, seconds: seconds[index]! }));
+  },
+});
 
-function reportMeasured(what: string, measured: Measured, promised: { readonly atMost?: number }): void {
-  const millions = measured.values / 1e6;
-  const perMillion = (cpu: number): string => (cpu / millions).toFixed(2);
-  const parts = (of: Readonly<Record<string, number>>): string =>
-    Object.entries(of)
-      .map(([part, cpu]) => `${part} ${perMillion(cpu)}`)
-      .join(", ");
-  report(`${what}, CPU-s per million values`, [measured.cpuPerMillion], "", promised);
-  process.stdout.write(
-    `    ${parts(measured.parts)}; beside it ${parts(measured.beside)}; ${millions.toFixed(2)} million values\n`,
-  );
-}
-
-/** 100,000 GPUs: 12,500 targets every 30 s for 5 minutes, with the exporters on the same machine. */
-export async function benchFleet(): Promise<void> {
-  const targets = 12_500;
-  const seconds = 300;
-  const exporters = await startExporters(targets, GPUS);
-  await withSystem(exporters.discovery, 30, async (system) => {
-    await pause(75_000);
-    const started = system.status().processor?.rowsStored ?? 0;
-    const fresh: number[] = [];
-    let memory = 0;
-    for (let second = 0; second < seconds; second += 5) {
-      await pause(5_000);
-      const { processor, processes } = system.status();
-      fresh.push(processor?.freshnessSeconds?.p99 ?? Number.NaN);
-      memory = Math.max(memory, ownMegabytes(processes["collector"]!.id!));
-    }
-    const { processor, collector } = system.status();
-    const rows = (processor?.rowsStored ?? 0) - started;
-    report("rows stored of those due", [rows / ((targets * (GPUS + 1) * seconds) / 30)], "", { atLeast: 0.99 });
-    report("freshness p99 (worst look of 60)", [Math.max(...fresh)], "s", { atMost: 10 });
-    report("collector's memory at its highest", [memory], "MB", { atMost: 512 });
-    process.stdout.write(
-      `    ${collector?.targets.up} of ${collector?.targets.total} targets up, lag ${processor?.lagMessages}\n`,
-    );
-  });
-  exporters.stop();
-}
-
-async function measure(targets: number, intervalSeconds: number, seconds: number): Promise<Measured> {
-  const exporters = await startExporters(targets, GPUS);
-  const prometheus = await startPrometheus(exporters.discovery, intervalSeconds);
-  let measured: Measured | undefined;
-  const used = (system: System) => ({
-    rows: system.status().processor?.rowsStored ?? 0,
-    parts: {
-      ...Object.fromEntries(Object.entries(system.status().processes).map(([part, { id }]) => [part, cpuSeconds(id!)])),
-      up: cpuSeconds(process.pid),
-    },
-    beside: {
-      exporters: cpuSeconds(exporters.processId),
-      ...(prometheus === undefined ? {} : { Prometheus: prometheus.cpu() }),
-    },
-  });
-  await withSystem(exporters.discovery, intervalSeconds, async (system) => {
-    // Long enough for the first parse of every page, and for the compilation of hot code.
-    await pause(120_000);
-    const before = used(system);
-    await pause(seconds * 1000);
-    const after = used(system);
-    const parts = difference(after.parts, before.parts);
-    // A scrape has its own row beside those of its GPUs.
-    const values = ((after.rows - before.rows) * valuesOfPage(GPUS)) / (GPUS + 1);
-    const total = Object.values(parts).reduce((sum, cpu) => sum + cpu, 0);
-    measured = {
-      cpuPerMillion: (total * 1e6) / values,
-      values,
-      parts,
-      beside: difference(after.beside, before.beside),
-    };
-  });
-  prometheus?.stop();
-  exporters.stop();
-  return measured!;
-}
-
-function difference(
-  after: Readonly<Record<string, number>>,
-  before: Readonly<Record<string, number>>,
-): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - before[name]!]));
-}
-
-async function withSystem(
-  discovery: string,
-  intervalSeconds: number,
-  use: (system: System) => Promise<void>,
+async function measure(
+  kit: Kit,
+  given: { readonly targets: number; readonly interval: number; readonly warm: number; readonly seconds: number },
 ): Promise<void> {
-  const data = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-"));
-  const text = JSON.stringify({
-    data,
-    log: { level: "error" },
-    server: { listen: "127.0.0.1:0" },
-    collector: {
-      interval: `${intervalSeconds}s`,
-      timeout: `${Math.min(10, intervalSeconds)}s`,
-      jobs: [{ name: "bench", http: [{ url: discovery }] }],
-    },
+  const { targets, interval, warm, seconds } = given;
+  const exporters = await startExporters(kit, targets, GPUS);
+  const prometheus = await startPrometheus(kit, exporters.discovery, interval);
+  const up = await startUpOn(kit, exporters.discovery, interval);
+  const beside = { exporters: exporters.processId, Prometheus: prometheus.processId };
+  await pause(warm * 1000);
+  const ids = { ...up.processes, ...beside };
+  const look = () => ({
+    rows: rowsOf(up),
+    cpu: new Map(Object.entries(ids).map(([part, id]) => [part, cpuSeconds(id)])),
   });
-  const config = parseConfig(text, { source: "bench", folder: data, env: {} });
-  const system = await startSystem({ config, version: "bench", logger: pino({ level: "error" }, pino.destination(2)) });
-  try {
-    await use(system);
-  } finally {
-    await system.stop();
-    rmSync(data, { recursive: true, force: true });
-  }
+  const before = look();
+  await pause(seconds * 1000);
+  const after = look();
+  // A scrape has its own row beside those of its GPUs.
+  const millions = ((after.rows - before.rows) * valuesOfPage(GPUS)) / (GPUS + 1) / 1e6;
+  const used = (part: string): number => (after.cpu.get(part)! - before.cpu.get(part)!) / millions;
+  const all = Object.keys(up.processes).reduce((sum, part) => sum + used(part), 0);
+  report(`${targets} targets every ${interval} s: values stored`, millions, "million");
+  report("  CPU-s per million values", all, "", interval === 15 ? { atMost: 3.5 } : {});
+  for (const part of Object.keys(up.processes)) report(`    ${part}`, used(part));
+  for (const part of Object.keys(beside)) report(`  beside it: ${part}`, used(part));
+  report("  ratio to Prometheus", all / used("Prometheus"));
 }
 
-/** Prometheus on the same targets, with its storage; `undefined` if it is not installed. */
-async function startPrometheus(
-  discovery: string,
-  intervalSeconds: number,
-): Promise<{ readonly cpu: () => number; readonly stop: () => void } | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-bench-prometheus-"));
+/** 12,500 targets of 8 GPUs every 30 s for 5 minutes, with the exporters on the same machine. */
+export const fleet = defineBench({
+  name: "fleet",
+  about: "100,000 GPUs scraped every 30 s: rows stored, freshness, memory",
+  options: { targets: 12_500, warm: 75, seconds: 300 },
+  async run({ targets, warm, seconds }, kit) {
+    const exporters = await startExporters(kit, targets, GPUS);
+    const up = await startUpOn(kit, exporters.discovery, 30);
+    await pause(warm * 1000);
+    const before = rowsOf(up);
+    const { freshness, megabytes } = await follow(up, seconds, ["collector"]);
+    const { processor, collector } = up.system.status();
+    const due = (targets * (GPUS + 1) * seconds) / 30;
+    report("rows stored of those due", (rowsOf(up) - before) / due, "", { atLeast: 0.99 });
+    report("freshness p99 (worst look)", freshness, "s", { atMost: 10 });
+    report("collector's memory at its highest", megabytes, "MB", { atMost: 512 });
+    report(`targets up, of ${collector?.targets.total}`, collector?.targets.up ?? 0);
+    report("lag", processor?.lagMessages ?? 0, "messages");
+  },
+});
+
+const rowsOf = ({ system }: Up): number => system.status().processor?.rowsStored ?? 0;
+
+const timesOf = (interval: number): readonly string[] => [`${interval}s`, `${Math.min(10, interval)}s`];
+
+function startUpOn(kit: Kit, discovery: string, seconds: number): Promise<Up> {
+  const [interval, timeout] = timesOf(seconds);
+  return startUp(kit, { collector: { interval, timeout, jobs: [{ name: "bench", http: [{ url: discovery }] }] } });
+}
+
+/** Prometheus on the same targets, with its storage. */
+async function startPrometheus(kit: Kit, discovery: string, seconds: number): ReturnType<typeof startPrometheusOn> {
+  const folder = kit.folder();
+  const [scrape_interval, scrape_timeout] = timesOf(seconds);
   const config = {
-    global: { scrape_interval: `${intervalSeconds}s`, scrape_timeout: `${Math.min(10, intervalSeconds)}s` },
+    global: { scrape_interval, scrape_timeout },
     scrape_configs: [{ job_name: "bench", honor_labels: true, http_sd_configs: [{ url: discovery }] }],
   };
   writeFileSync(join(folder, "prometheus.yml"), JSON.stringify(config));
-  const child: ChildProcess = spawn(
-    "prometheus",
-    [
-      `--config.file=${folder}/prometheus.yml`,
-      `--storage.tsdb.path=${folder}/data`,
-      "--web.listen-address=127.0.0.1:0",
-    ],
-    { stdio: "ignore" },
-  );
-  const started = await new Promise<boolean>((resolve) => {
-    child.once("spawn", () => resolve(true));
-    child.once("error", () => resolve(false));
-  });
-  if (!started) {
-    rmSync(folder, { recursive: true });
-    return undefined;
-  }
-  return {
-    cpu: () => cpuSeconds(child.pid!),
-    stop() {
-      child.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-      child.kill();
-    },
-  };
+  const server = await startPrometheusOn(join(folder, "prometheus.yml"), join(folder, "data"));
+  kit.atEnd(() => server.stop());
+  return server;
 }

@@ -1,21 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
 import { parseExposition } from "../collectors/exporters/exposition/parse.ts";
-import { createPageReader, messagesOf } from "../collectors/exporters/page/reader.ts";
 import { matchPage } from "../collectors/exporters/page/match.ts";
+import { createPageReader } from "../collectors/exporters/page/reader.ts";
 import { createTemplates, type Templates } from "../collectors/exporters/page/templates.ts";
 import { startReceiver, type Receiver } from "../collectors/prometheus/receive/receiver.ts";
 import { compressed, writeV1, writeV2 } from "../test/support/remote-write.ts";
-import { createMovingPage, valuesOfPage } from "./page.ts";
-import { report } from "./report.ts";
+import { defineBench, report, type Kit } from "./frame.ts";
+import { cpuOf } from "./measure.ts";
+import { createMovingPage, messagesOfPage, nameOf, sourceOf, valuesOfPage } from "./page.ts";
 
 const GPUS = 8;
-const TARGETS = 1_250;
+const VERSIONS = [1, 2] as const;
 /** The batches of Prometheus: `max_samples_per_send`. */
 const BATCH = 2_000;
-const ROUNDS = 7;
 const INTERVAL_MILLIS = 30_000;
 const FLEET_GPUS = 100_000;
 /** The value of a sample before it is replaced. */
@@ -23,86 +20,78 @@ const MARK = 0.123456789;
 const START = Date.UTC(2026, 2, 1);
 
 /**
- * The CPU of samples that come by remote write, compared with that of scraped pages with the same values: 1,250 targets of 8 GPUs. The
+ * The CPU of samples that come by remote write, compared with that of scraped pages with the same values: targets of 8 GPUs. The
  * requests are those of Prometheus: 2,000 samples each, sorted by target, with the labels that it adds. The measured work is all from the
  * compressed body to the finished message: decompression, decoding, the write-ahead log with its syncs, and the messages. The CPU is that of
  * the whole process.
  */
-export async function benchRemoteWrite(): Promise<void> {
-  const pages = Array.from({ length: TARGETS }, (_, index) => createMovingPage(nodeOf(index), GPUS));
-  const values = TARGETS * valuesOfPage(GPUS);
-  const templates = createTemplates(1e9);
-  const reader = createPageReader(templates);
-  const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), "gpu-ledger-bench-")));
-  const requests = ([1, 2] as const).map((version) => requestsOf(pages, version));
-  const numbers = new Float64Array(TARGETS * (valuesOfPage(GPUS) + 1));
-  let now = START;
-  let messages = 0;
-  const receivers = folders.map((folder) =>
-    started(
-      folder,
-      () => now,
-      () => (messages += 1),
-    ),
-  );
-  const cpu: Record<"scrape" | 1 | 2, number[]> = { scrape: [], 1: [], 2: [] };
-  for (let round = 0; round <= ROUNDS; round++) {
-    now = START + round * INTERVAL_MILLIS;
-    for (const page of pages) page.collect();
-    const scrape = await cpuOf(async () => {
-      for (const [index, { bytes }] of pages.entries()) {
-        const node = nodeOf(index);
-        const origin = { cluster: "bench", node, target: `http://${node}:9400/metrics`, collector: "bench" };
-        const reading = reader.read({ key: node, origin: () => origin }, bytes, true);
-        if ("failure" in reading) throw new Error(reading.failure.detail);
-        messagesOf(reading, {
-          epoch: START,
-          sequence: round,
-          scrapedAtMillis: now,
-          intervalMillis: INTERVAL_MILLIS,
-          durationMicros: 1,
-        });
-      }
+export const remoteWrite = defineBench({
+  name: "remote-write",
+  about: "samples by remote write and the same by scrapes, one core",
+  options: { targets: 1_250, rounds: 7 },
+  async run({ targets, rounds }, kit) {
+    const pages = Array.from({ length: targets }, (_, index) => createMovingPage(nameOf(index), GPUS));
+    const values = targets * valuesOfPage(GPUS);
+    const templates = createTemplates(1e9);
+    const reader = createPageReader(templates);
+    const numbers = new Float64Array(targets * (valuesOfPage(GPUS) + 1));
+    let now = START;
+    let messages = 0;
+    const started = VERSIONS.map((version) => {
+      const receiver = startBenchReceiver(
+        kit,
+        () => now,
+        () => (messages += 1),
+      );
+      return { version, receiver, requests: requestsOf(pages, version), cpu: [] as number[] };
     });
-    if (round > 0) cpu.scrape.push(scrape);
-    numbersOf(pages, templates, numbers);
-    for (const version of [1, 2] as const) {
-      const receiver = receivers[version - 1]!;
-      const bodies = movedTo(requests[version - 1]!, numbers, now);
-      messages = 0;
-      const used = await cpuOf(async () => {
-        for (const body of bodies) await receiver.receive(body, version);
-        now += 11_000;
-        // A tick of the receiver's own may have begun before the clock moved.
-        await receiver.tick();
-        await receiver.tick();
-        now -= 11_000;
+    const scrapes: number[] = [];
+    for (let round = 0; round <= rounds; round++) {
+      now = START + round * INTERVAL_MILLIS;
+      for (const page of pages) page.collect();
+      const moment = { epoch: START, sequence: round, scrapedAtMillis: now };
+      const scrape = await cpuOf(() => {
+        for (const [index, page] of pages.entries()) messagesOfPage(reader, sourceOf(nameOf(index)), page, moment);
       });
-      if (messages !== TARGETS) throw new Error(`${messages} messages of ${TARGETS} targets`);
-      if (round > 0) cpu[version].push(used);
+      if (round > 0) scrapes.push(scrape);
+      numbersOf(pages, templates, numbers);
+      for (const { version, receiver, requests, cpu } of started) {
+        const bodies = movedTo(requests, numbers, now);
+        messages = 0;
+        const used = await cpuOf(async () => {
+          for (const body of bodies) await receiver.receive(body, version);
+          now += 11_000;
+          // A tick of the receiver's own may have begun before the clock moved.
+          await receiver.tick();
+          await receiver.tick();
+          now -= 11_000;
+        });
+        if (messages !== targets) throw new Error(`${messages} messages of ${targets} targets`);
+        if (round > 0) cpu.push(used);
+      }
     }
-  }
-  const perMillion = (seconds: readonly number[]): number[] => seconds.map((one) => (one / values) * 1e6);
-  report("scrape, by template, 1 million values", perMillion(cpu.scrape), "s of CPU", {});
-  for (const version of [1, 2] as const) {
-    report(`remote write ${version}.0, 1 million values`, perMillion(cpu[version]), "s of CPU", {});
-    const ratios = cpu[version].map((one, index) => one / cpu.scrape[index]!);
-    report(`remote write ${version}.0 to scrape`, ratios, "times", { atMost: 1.5 });
-    const perSecond = (FLEET_GPUS * valuesOfPage(1)) / (INTERVAL_MILLIS / 1_000);
-    const cores = cpu[version].map((one) => (one / values) * perSecond);
-    report(`remote write ${version}.0 of ${FLEET_GPUS} GPUs every 30 s`, cores, "cores", { atMost: 1 });
-  }
-  const { memoryBytes, series } = receivers[0]!.use;
-  report("memory of a series", [memoryBytes / series], "bytes", {});
-  for (const receiver of receivers) await receiver.stop();
-  for (const folder of folders) rmSync(folder, { recursive: true });
-}
+    const perMillion = (seconds: readonly number[]): number[] => seconds.map((one) => (one / values) * 1e6);
+    report("scrape, by template, 1 million values", perMillion(scrapes), "s of CPU");
+    const valuesPerSecond = (FLEET_GPUS * valuesOfPage(1)) / (INTERVAL_MILLIS / 1_000);
+    for (const { version, cpu } of started) {
+      report(`remote write ${version}.0, 1 million values`, perMillion(cpu), "s of CPU");
+      report(
+        "  to scrape",
+        cpu.map((one, index) => one / scrapes[index]!),
+        "times",
+        { atMost: 1.5 },
+      );
+      const cores = cpu.map((one) => (one / values) * valuesPerSecond);
+      report(`  of ${FLEET_GPUS} GPUs every 30 s`, cores, "cores", { atMost: 1 });
+    }
+    const { memoryBytes, series } = started[0]!.receiver.use;
+    report("memory of a series", memoryBytes / series, "bytes");
+  },
+});
 
-const nodeOf = (index: number): string => `node-${String(index).padStart(6, "0")}`;
-
-function started(folder: string, now: () => number, onMessage: () => void): Receiver {
-  return startReceiver({
-    folder,
+function startBenchReceiver(kit: Kit, now: () => number, onMessage: () => void): Receiver {
+  const receiver = startReceiver({
+    folder: kit.folder(),
     cluster: "bench",
     collector: "bench",
     intervalMillis: INTERVAL_MILLIS,
@@ -121,6 +110,8 @@ function started(folder: string, now: () => number, onMessage: () => void): Rece
     clock: { nowMillis: now, monotonicMillis: now },
     logger: pino({ level: "silent" }),
   });
+  kit.atEnd(() => receiver.stop());
+  return receiver;
 }
 
 /** A request whose samples change in place. */
@@ -141,7 +132,7 @@ function requestsOf(pages: readonly { readonly bytes: Buffer }[], version: 1 | 2
       prometheus_replica: "prometheus-k8s-0",
       job: "dcgm-exporter",
       instance: `10.${index >> 8}.${index & 255}.7:9400`,
-      node: nodeOf(index),
+      node: nameOf(index),
     };
     const samples = parseExposition(bytes).samples.map(({ name, labels }) => ({
       labels: { ...Object.fromEntries(labels), ...added, __name__: name },
@@ -180,17 +171,9 @@ function numbersOf(pages: readonly { readonly bytes: Buffer }[], templates: Temp
   const width = valuesOfPage(GPUS);
   const raw = new Float64Array(width);
   for (const [index, { bytes }] of pages.entries()) {
-    const template = templates.get(nodeOf(index))!;
+    const template = templates.get(nameOf(index))!;
     if (!matchPage(bytes, template.layout, template, raw)) throw new Error("the page has changed");
     into.set(raw, index * (width + 1));
     into[index * (width + 1) + width] = 1;
   }
-}
-
-/** Runs work. Returns the CPU that the process used, in seconds. */
-async function cpuOf(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1e6;
 }

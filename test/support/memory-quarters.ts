@@ -1,4 +1,4 @@
-import { ownMegabytes } from "../../bench/process.ts";
+import { ownMegabytes } from "../../bench/measure.ts";
 import { PROGRAMS, type Stack } from "./stack.ts";
 
 /** The permitted growth of a part from the second quarter to the last. */

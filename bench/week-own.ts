@@ -1,18 +1,16 @@
-import { METRIC_DEFINITIONS } from "../../runtime/telemetry/metrics.ts";
-import { SECONDS, type MetricDefinition } from "../../runtime/telemetry/metric-definition.ts";
-import { FROM } from "./fleet.ts";
-import { between, familyOf, QUICK, type Labels, type WeekFamily, type WeekSeries } from "./series.ts";
+import { SECONDS, type MetricDefinition } from "../runtime/telemetry/metric-definition.ts";
+import { METRIC_DEFINITIONS } from "../runtime/telemetry/metrics.ts";
+import { between, familyOf, FROM, QUICK, type Labels, type WeekFamily } from "./week.ts";
 
 /** Collectors and processors. */
 const INSTANCES = 4;
-const PARTITIONS = 64;
 const numbered = (word: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => `${word}${number}`);
 /** Values of labels with values that are not known in advance. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   cluster: numbered("prod-", 4),
   team: numbered("team-", 20),
-  partition: numbered("", PARTITIONS / INSTANCES),
+  partition: numbered("", 16),
   reason: ["Unschedulable", "Queued"],
   outcome: ["ok", "timeout", "refused"],
   kind: ["usage", "rollup", "charges"],
@@ -21,16 +19,19 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   alert: ["GPUNearSlowdown", "GPUThrottled"],
   counter: ["DCGM_FI_DEV_GPU_TEMP_LIMIT"],
 };
-const PROCESS = ["process_resident_memory_bytes", "process_cpu_seconds_total"];
 
-/** Yields gpu-ledger's own metrics. */
+/** Returns the families of gpu-ledger's own metrics. Every instance has its own partitions. Only the leader has the series of waiting pods. */
 export function ownFamilies(): readonly WeekFamily[] {
   const definitions: readonly MetricDefinition[] = Object.values(METRIC_DEFINITIONS);
   const own = definitions.map((definition) => {
-    const name = definition.type === "histogram" ? `${definition.name}_bucket` : definition.name;
-    return ofInstances(name, seriesOf(definition), definition.type !== "gauge");
+    const { name, type } = definition;
+    return ofInstances(type === "histogram" ? `${name}_bucket` : name, seriesOf(definition), type !== "gauge");
   });
-  return [...own, ...PROCESS.map((name) => ofInstances(name, [{}], name.endsWith("_total")))];
+  const ofProcess = [
+    ofInstances("process_resident_memory_bytes", [{}], false),
+    ofInstances("process_cpu_seconds_total", [{}], true),
+  ];
+  return [...own, ...ofProcess];
 }
 
 function seriesOf({ type, labels, known, buckets = SECONDS }: MetricDefinition): readonly Labels[] {
@@ -43,24 +44,17 @@ function seriesOf({ type, labels, known, buckets = SECONDS }: MetricDefinition):
   );
 }
 
-/** Every instance has its own partitions, and everything else like the others. Only the leader has the series of waiting pods. */
 function ofInstances(name: string, series: readonly Labels[], isCounter: boolean): WeekFamily {
   const length = series.some(({ team }) => team !== undefined) ? 1 : INSTANCES;
   const all = Array.from({ length }, (_, instance) =>
-    series.map((labels, index) => ({ labels: labeled(labels, instance), number: index + 1 })),
+    series.map((labels, index) => {
+      const { partition } = labels;
+      const own: Labels =
+        partition === undefined ? {} : { partition: String(Number(partition) * INSTANCES + instance) };
+      const target = { job: "gpu-ledger", instance: `10.9.1.${instance}:8080` };
+      return { labels: { ...labels, ...own, ...target }, step: index + 1, isShown: true };
+    }),
   ).flat();
-  return familyOf({ name, seconds: QUICK, isReadWhole: true }, all, ({ labels, number }) => ({
-    labels,
-    valueAt: isCounter ? growing(number) : between(0, 900, number),
-  }));
-}
-
-function labeled(labels: Labels, instance: number): Labels {
-  const { partition } = labels;
-  const own: Labels = partition === undefined ? {} : { partition: String(Number(partition) * INSTANCES + instance) };
-  return { ...labels, ...own, job: "gpu-ledger", instance: `10.9.1.${instance}:8080` };
-}
-
-function growing(number: number): WeekSeries["valueAt"] {
-  return (at) => ((at - FROM) / QUICK) * number;
+  const growing = (at: number, { step }: (typeof all)[0]): number => ((at - FROM) / QUICK) * step;
+  return familyOf(name, QUICK, all, ({ labels }) => labels, isCounter ? growing : between(0, 900));
 }
