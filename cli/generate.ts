@@ -1,19 +1,17 @@
 import type { Command } from "commander";
 import { ALERT_GROUPS } from "../alerts/catalog/definition.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../dashboards/options.ts";
-import type { DerivedFiles } from "./actions/generate.ts";
+import type { LeavingFiles } from "./actions/generate.ts";
 import type { GenerateAlertsOptions, GenerateExporterConfigOptions } from "./actions/generate-alerts.ts";
 import type { GenerateDashboardsOptions } from "./actions/generate-dashboards.ts";
 import type { GenerateStoreReadersOptions } from "./actions/generate-store-readers.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Files that follow from the code alone. */
-const DERIVED: Readonly<Record<DerivedFiles, string>> = {
-  config: "write the JSON Schemas of the configurations, for editors",
-  metrics: "write the tables of the program's own metrics and of its alerts",
-  tables: "write the page of the store's tables",
-  practices: "write the page of the checks of practices",
-  manifests: "copy the objects that run gpu-ledger on a Kubernetes cluster (will go: use deploy/kubernetes)",
+/** Subcommands that will go: their work, and the files that replace them. */
+const LEAVING: Readonly<Record<LeavingFiles, readonly [what: string, successor: string]>> = {
+  config: ["write the JSON Schemas of the configurations, for editors", "config/*.schema.json of the package"],
+  metrics: ["write the tables of the program's own metrics and of its alerts", "docs/metrics.md and docs/alerts.md"],
+  manifests: ["copy the objects that run gpu-ledger on a Kubernetes cluster", "deploy/kubernetes of the package"],
 };
 
 /** Adds `gpu-ledger generate … --out DIR`: files that are derived from the code. */
@@ -22,9 +20,9 @@ export function addGenerate(program: Command, context: CommandContext): void {
   const add = (name: string, description: string): Command =>
     generate.command(name).description(description).requiredOption("--out <folder>", "the folder to write to");
 
-  for (const [name, description] of Object.entries(DERIVED))
-    add(name, description).action(async ({ out }: { out: string }) =>
-      (await import("./actions/generate.ts")).runGenerate(name as DerivedFiles, out, context),
+  for (const [name, [what, successor]] of Object.entries(LEAVING))
+    add(name, `${what} (will go: use ${successor})`).action(async ({ out }: { out: string }) =>
+      (await import("./actions/generate.ts")).runGenerate(name as LeavingFiles, { out, successor }, context),
     );
   addAlerts(add, context);
   add("dashboards", "write the dashboards of Grafana, for import or provisioning")

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DEAD_LETTER_TOPIC, SAMPLES_TOPIC } from "../../domain/messages/topics.ts";
 import { toDeadLetter } from "../../processors/ingest/dead-letter.ts";
@@ -387,22 +387,21 @@ describe("gpu-ledger dead-letter", () => {
 });
 
 describe("gpu-ledger generate", () => {
-  it("writes the configurations' schemas that are committed in the repository", async () => {
-    const { code, stdout } = await folder.run(["generate", "config", "--out", "out"]);
-    const names = ["gpu-ledger.schema.json", "alerts.schema.json"];
-    expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
-    const read = (folderOf: string): unknown[] =>
-      names.map((name): unknown => JSON.parse(readFileSync(join(folderOf, name), "utf8")));
-    expect(read(join(folder.path, "out"))).toEqual(read("config"));
-  });
-
-  it("still copies the manifests, names each, and prints their place", async () => {
-    const { code, stdout, stderr } = await folder.call(["generate", "manifests", "--out", "out"]);
-    const names = readdirSync("deploy/kubernetes").toSorted();
-    expect({ code, stdout }).toEqual({ code: 0, stdout: names.map((name) => `out/${name}\n`).join("") });
-    expect(stderr).toContain("deploy/kubernetes");
-    const texts = (from: string): string[] => names.map((name) => readFileSync(join(from, name), "utf8"));
-    expect(texts(join(folder.path, "out"))).toEqual(texts("deploy/kubernetes"));
+  it("still writes the schemas, the tables and the manifests of the repository, and prints what replaces them", async () => {
+    const files = {
+      config: ["config/gpu-ledger.schema.json", "config/alerts.schema.json"],
+      metrics: ["docs/metrics.md", "docs/alerts.md"],
+      manifests: readdirSync("deploy/kubernetes").map((name) => `deploy/kubernetes/${name}`),
+    };
+    for (const [what, paths] of Object.entries(files)) {
+      const { code, stdout, stderr } = await folder.call(["generate", what, "--out", what]);
+      const written = paths.map((path) => `${what}/${basename(path)}`);
+      expect({ code, written: stdout.trim().split("\n").toSorted() }).toEqual({ code: 0, written: written.toSorted() });
+      expect(stderr).toContain(`generate ${what} will go: use ${dirname(paths[0]!)}`);
+      // The committed files are formatted.
+      const read = (path: string): string => readFileSync(path, "utf8").replaceAll(/[\s-]/g, "");
+      expect(written.map((path) => read(join(folder.path, path)))).toEqual(paths.map(read));
+    }
   });
 });
 
