@@ -53,7 +53,7 @@ run(
   `--output=${join(folder, nameOf("-source.tar.gz"))}`,
   "HEAD",
 );
-write(nameOf(".cdx.json"), sbomOf(JSON.parse(lock), { commit, committedAt, run }));
+write(nameOf(".cdx.json"), sbomOf({ name, commit, committedAt, run }));
 
 const files = readdirSync(folder)
   .filter((file) => file !== provenanceFile)
