@@ -6,7 +6,6 @@ import type { startSystem as StartSystem, System } from "../../services/system.t
 import { createFleet, type Fleet } from "../../demo/fleet/fleet.ts";
 import { loadAt } from "../../demo/fleet/load.ts";
 import type { FleetNode } from "../../demo/fleet/node.ts";
-import { podsAt, type RunningPod } from "../../demo/fleet/pods.ts";
 import { demoLedger } from "../../demo/fleet/prices.ts";
 import { TEAMS } from "../../demo/fleet/teams.ts";
 import { createClusterDriver } from "../../demo/kubernetes/cluster/driver.ts";
@@ -15,6 +14,7 @@ import { startExporterServers, type ExporterServers } from "../../demo/servers.t
 import { parseConfig } from "../../runtime/config/load.ts";
 import { generateQuickAlerts, QUICK_SECONDS } from "../support/alert-files.ts";
 import { createCommandFolder } from "../support/command.ts";
+import { podsAt, type RunningPod } from "../support/fleet-pods.ts";
 import { kubeconfigOf } from "../support/kubeconfig.ts";
 import { requirePart } from "../support/parts.ts";
 import { silent } from "../support/pipeline.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
-import { podsAt } from "../../../../demo/fleet/pods.ts";
 import { RESIDENTS } from "../../../../demo/fleet/residents.ts";
 import { tenancyAt } from "../../../../demo/fleet/tenancy.ts";
+import { podsAt } from "../../../support/fleet-pods.ts";
 import { rounds } from "../../../support/rounds.ts";
 
 const FROM = Date.UTC(2026, 0, 1);

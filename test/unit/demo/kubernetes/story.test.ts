@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
-import { podsAt } from "../../../../demo/fleet/pods.ts";
 import { RESIDENTS } from "../../../../demo/fleet/residents.ts";
 import { isExporterAway } from "../../../../demo/fleet/troubles.ts";
 import { amountsOf } from "../../../../demo/kubernetes/cluster/gpu-resources.ts";
@@ -8,6 +7,7 @@ import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
 import { outagesBetween } from "../../../../demo/kubernetes/cluster/outages.ts";
 import type { KubernetesObject } from "../../../../demo/kubernetes/server/object.ts";
 import { gpuLimits, ofKind, podsOf, type PodView } from "../../../support/cluster-objects.ts";
+import { podsAt } from "../../../support/fleet-pods.ts";
 import { rounds } from "../../../support/rounds.ts";
 import { DAY_MILLIS as DAY, MINUTE_MILLIS as MINUTE } from "../../../../domain/time.ts";
 

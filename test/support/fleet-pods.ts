@@ -1,7 +1,7 @@
-import type { Fleet } from "./fleet.ts";
-import type { Slot } from "./node.ts";
-import type { FleetPod } from "./pod.ts";
-import { tenancyAt } from "./tenancy.ts";
+import type { Fleet } from "../../demo/fleet/fleet.ts";
+import type { Slot } from "../../demo/fleet/node.ts";
+import type { FleetPod } from "../../demo/fleet/pod.ts";
+import { tenancyAt } from "../../demo/fleet/tenancy.ts";
 
 /** A pod and everything that it holds, on one node. */
 export interface RunningPod {
