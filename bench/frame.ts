@@ -72,18 +72,13 @@ interface Promised {
 /** Prints one figure: the median of its runs with the minimum and the maximum, and the promised bound. */
 export function report(what: string, runs: number | readonly number[], unit = "", promised: Promised = {}): void {
   const sorted = [runs].flat().toSorted((a, b) => a - b);
-  const median = medianOf(sorted);
+  const median = sorted[Math.floor(sorted.length / 2)]!;
   const spread = sorted.length > 1 ? ` (${round(sorted[0]!)} to ${round(sorted.at(-1)!)}, ${sorted.length} runs)` : "";
   const { atLeast, atMost } = promised;
   const bound = atLeast === undefined ? (atMost === undefined ? "" : `; at most ${atMost}`) : `; at least ${atLeast}`;
   const isKept = median >= (atLeast ?? -Infinity) && median <= (atMost ?? Infinity);
   const verdict = bound === "" ? "" : `${bound}: ${isKept ? "kept" : "NOT KEPT"}`;
   process.stdout.write(`  ${what}: ${`${round(median)} ${unit}`.trimEnd()}${spread}${verdict}\n`);
-}
-
-/** Returns the median of numbers. */
-export function medianOf(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 }
 
 function round(value: number): string {

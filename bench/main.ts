@@ -8,7 +8,6 @@ import { kubernetes } from "./kubernetes.ts";
 import { ledger } from "./ledger.ts";
 import { ledgerMonth } from "./ledger-month.ts";
 import { pages } from "./pages.ts";
-import { panels } from "./panels.ts";
 import { parse } from "./parse.ts";
 import { fleet, pipeline } from "./pipeline.ts";
 import { remoteWrite } from "./remote-write.ts";
@@ -18,7 +17,7 @@ import { sizes } from "./sizes.ts";
 import { small } from "./small.ts";
 import { start } from "./start.ts";
 
-const OF_SAMPLES = [parse, engines, remoteWrite, sizes, pipeline, fleet, kubernetes, gpuMetrics, panels, alerts];
+const OF_SAMPLES = [parse, engines, remoteWrite, sizes, pipeline, fleet, kubernetes, gpuMetrics, alerts];
 const OF_BOOKS = [ledger, ledgerMonth, reports, serving, pages, advice, importCharged, small, start];
 const BENCHES: readonly Bench[] = [...OF_SAMPLES, ...OF_BOOKS];
 
