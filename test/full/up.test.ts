@@ -184,7 +184,8 @@ describe("gpu-ledger up", () => {
       const ask = async (path: string) => (await fetch(`${address}${path}`, { headers: { authorization } })).status;
       return Promise.all(["/metrics", "/metrics/gpu", "/api/status", "/readyz"].map(ask));
     };
-    expect(await statusesOf("Bearer of-metrics")).toEqual([200, 200, 200, 200]);
+    // A part that could not report for 10 s beside other tests is not ready.
+    await expect.poll(() => statusesOf("Bearer of-metrics")).toEqual([200, 200, 200, 200]);
     expect(await statusesOf("Bearer wrong")).toEqual([401, 401, 401, 200]);
     const plain = configuration(listen);
     const made = await folder.run(["token", "create", "ops", "--role", "administrator", "--config", plain]);
