@@ -111,7 +111,11 @@ function chosenRows<Row>(
   const column = columns.find(({ head }) => head === sort?.head);
   if (column === undefined) return found;
   const direction = sort!.isDescending ? -1 : 1;
-  return found.toSorted((a, b) => direction * compare(valueOf(column, a), valueOf(column, b)));
+  // A value is made from a cell, so it is made once for each row.
+  return found
+    .map((row) => ({ row, value: valueOf(column, row) }))
+    .toSorted((a, b) => direction * compare(a.value, b.value))
+    .map(({ row }) => row);
 }
 
 function compare(a: string | number | undefined, b: string | number | undefined): number {
