@@ -1,3 +1,4 @@
+import { FLEET } from "../../../domain/charge/fleet.ts";
 import { ofLastRun } from "./runs.ts";
 
 /**
@@ -23,7 +24,7 @@ export const MADE_HOURS = `(
   SELECT toString(cluster) AS cluster, window_start,
     ${ofLastRun("published_at", "kind = 'usage'")} AS metered_at,
     maxIf(published_at, kind IN ('charge', 'correction')) AS charged_at,
-    countIf(kind = 'usage') = 0 OR metered_at >= window_end AS is_metered,
+    cluster = '${FLEET}' OR metered_at >= window_end AS is_metered,
     is_metered AND charged_at >= window_end AND charged_at >= metered_at AS is_charged
   FROM runs
   WHERE kind IN ('usage', 'charge', 'correction')
