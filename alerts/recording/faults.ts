@@ -3,10 +3,9 @@ import type { AlertOptions } from "../options.ts";
 import { withLabel } from "../promql.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { read } from "../series/read.ts";
+import { THROTTLE_BITS } from "../../domain/fleet/throttling.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
-/** The reasons for reduced clocks, by the bit of DCGM's field 112. */
-const THROTTLE_BITS = { hw_thermal: 0x40, sw_thermal: 0x20, power_brake: 0x80 } as const;
 /** How long the profiling counters and the energy counter must not change. */
 const STUCK_MILLIS = 15 * MINUTE_MILLIS;
 

@@ -16,11 +16,23 @@ export const fleetSchema = z
         model: z.string(),
         regime: z.string(),
         activityRatio: z.number().nullable(),
+        memoryUsedBytes: z.number().nullable(),
+        memoryTotalBytes: z.number().nullable(),
+        temperatureCelsius: z.number().nullable(),
+        memoryTemperatureCelsius: z.number().nullable(),
+        powerWatts: z.number().nullable(),
+        powerLimitWatts: z.number().nullable(),
+        xid: z
+          .number()
+          .int()
+          .describe("The last XID, which stays until the driver is loaded again; 0 if there was none."),
+        troubles: z.array(z.string()).describe("The current faults in words."),
         scrapedAt: time,
         holder: z
           .object({
             namespace: z.string(),
             name: z.string(),
+            uid: z.string().describe("The pod's UID; empty if it is not known."),
             pods: z.number().int(),
             evidence: z.string(),
             workload: z

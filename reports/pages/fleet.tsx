@@ -1,63 +1,83 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import { formatAmount, type GpuHours } from "../../domain/exact/units.ts";
-import { fleetUse, type FleetHours } from "../../domain/fleet/use.ts";
-import { seesAll } from "../access/viewer.ts";
-import { policyOf } from "../api/context.ts";
-import { readFleetHours } from "../read/fleet.ts";
-import type { ChargesQuestion } from "../question/question.ts";
-import { fixedSpan } from "../report/json.ts";
-import { fleetSeenBy } from "../read/seen.ts";
-import { readLiveFleet, type LiveFleet, type LiveGpu, type LiveHolder } from "../read/live-gpus.ts";
-import { address, explainAddress, teamAddress } from "../parts/address.ts";
-import { Figure } from "../parts/figures.tsx";
-import { Hours, Ratio } from "../parts/money.tsx";
-import { pagingOf, type Paging } from "../parts/paging.tsx";
-import { Empty, Table, type Column } from "../parts/table.tsx";
-import { utc } from "../parts/time.ts";
+import { troublesOfNode } from "../../domain/fleet/trouble.ts";
+import { fleetUse, UNUSED_BELOW, type FleetHours } from "../../domain/fleet/use.ts";
+import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { seesAll } from "../access/viewer.ts";
+import { allowed, policyOf } from "../api/context.ts";
+import { address, explainAddress } from "../parts/address.ts";
+import { Figure } from "../parts/figures.tsx";
+import { FleetMap, GPU_STATES, MAP_VALUES, stateOf, type GpuState, type MapGpu } from "../parts/fleet-map.tsx";
+import { Age, LiveTable } from "../parts/live-table.tsx";
+import { Hours, Ratio } from "../parts/money.tsx";
+import { pagingOf } from "../parts/paging.tsx";
+import { Empty, type Column } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
+import type { ChargesQuestion } from "../question/question.ts";
+import { readCostsPerHour, type CostPerHour } from "../read/cost-per-hour.ts";
+import { readFleetHours } from "../read/fleet.ts";
+import { readLastUses, type LastUse } from "../read/idle-since.ts";
+import { readLiveFleet, type LiveFleet } from "../read/live-gpus.ts";
+import { fleetSeenBy } from "../read/seen.ts";
+import { fixedSpan } from "../report/json.ts";
 import type { AddPage, PageContext } from "./context.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS, hourOf } from "../../domain/time.ts";
 
 const DAY_HOURS = 24;
 
-const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
-  dra: "DRA",
-  status: "pod's status",
-  annotation: "annotation",
-  group: "reservation group",
-  label: "exporter's label",
-  "hpc-job": "job's label",
-  node: "node in common",
-  none: "",
+const QUERY = {
+  node: z.string().default(""),
+  team: z.string().default(""),
+  model: z.string().default(""),
+  pool: z.string().default(""),
+  state: z.union([z.enum(GPU_STATES), z.literal("")]).default(""),
+  show: z.enum(MAP_VALUES).default("activity"),
 };
 
-/** Adds the page of every GPU in its last sample: holder, since when, evidence and regime. */
+/** The part of the fleet that an address shows, and the value in the map; empty texts do not limit it. */
+export type FleetView = z.output<z.ZodObject<typeof QUERY>>;
+
+/** Adds the page of every GPU in its last sample: a map, and a table with holder, measurements and faults. */
 export function addFleet(add: AddPage, { ledger, answers, now }: PageContext): void {
-  const querystring = z.object({ node: z.string().optional(), team: z.string().optional() });
+  const querystring = z.object(QUERY);
   add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, asking) => {
     const at = now();
-    const readOnce = (): Promise<FleetDay> =>
-      answers.part(
-        asking,
-        "fleet's day",
-        (store) => readDay(store, policyOf(ledger, undefined), at),
-        () => 1,
-      );
-    const [fleet, day] = await Promise.all([
+    const once = <Value extends object>(name: string, make: (store: StoreClient) => Promise<Value>): Promise<Value> =>
+      answers.part(asking, name, make, () => 1);
+    const day = lastDay(policyOf(ledger, undefined), at);
+    const ofViewer = { ...day, where: allowed([], viewer) };
+    const [fleet, costs, uses, hours] = await Promise.all([
       readLiveFleet(asking.store, ledger.owners, at),
-      seesAll(viewer) ? readOnce() : undefined,
+      once("costs per hour", (store) => readCostsPerHour(store, ofViewer)),
+      readLastUses(asking.store, at),
+      seesAll(viewer) ? once("fleet's day", (store) => readFleetHours(store, day)) : undefined,
     ]);
-    return {
-      title: "Fleet",
-      content: fleetContent(
-        fleetSeenBy(viewer, fleet),
-        query as z.output<typeof querystring>,
-        pagingOf(url, "gpus"),
-        day,
-      ),
+    const view = {
+      fleet: fleetSeenBy(viewer, fleet),
+      costs,
+      uses,
+      currency: ledger.book.currency,
+      day: hours && { question: day, hours },
     };
+    return { title: "Fleet", content: fleetContent(view, query as FleetView, url) };
   });
+}
+
+function lastDay(policy: string, at: number): ChargesQuestion {
+  const until = hourOf(at);
+  const span = fixedSpan({ name: "", from: until - DAY_HOURS * HOUR_MILLIS, until });
+  return { policy, kind: "showback", span, where: [] };
+}
+
+/** The fleet at a time as a viewer sees it. */
+export interface FleetParts {
+  readonly fleet: LiveFleet;
+  readonly costs: readonly CostPerHour[];
+  readonly uses: readonly LastUse[];
+  readonly currency: string;
+  /** The use of the whole fleet over the last charged day; absent for a viewer of some teams. */
+  readonly day?: FleetDay | undefined;
 }
 
 /** The use of the fleet over the last charged day. */
@@ -66,51 +86,37 @@ interface FleetDay {
   readonly hours: FleetHours;
 }
 
-async function readDay(store: StoreClient, policy: string, at: number): Promise<FleetDay> {
-  const until = hourOf(at);
-  const span = fixedSpan({ name: "", from: until - DAY_HOURS * HOUR_MILLIS, until });
-  const question = { policy, kind: "showback", span, where: [] } as const;
-  return { question, hours: await readFleetHours(store, question) };
-}
-
-/** Returns the fleet as a page's content: all of it, or the part of a node or a team. The use over a day is always of the whole fleet. */
-export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging, day?: FleetDay): VNode {
-  const { gpus, unobserved, atMillis } = fleet;
-  const shown = gpus.filter(
-    ({ node, holder }) =>
-      (only.node === undefined || node === only.node) &&
-      (only.team === undefined || holder?.workload?.team === only.team),
-  );
-  const held = shown.filter(({ holder }) => holder !== undefined).length;
-  const missing = unobserved.reduce((sum, each) => sum + each.gpus, 0);
-  const measured = shown.flatMap(({ activityRatio }) => activityRatio ?? []);
-  const mean = measured.length === 0 ? null : (measured.reduce((a, b) => a + b, 0) / measured.length).toFixed(6);
+/** Returns the fleet as a page's content. The use over a day is always of the whole fleet. */
+export function fleetContent(parts: FleetParts, view: FleetView, url: string): VNode {
+  const { fleet, day, currency } = parts;
+  const all = mapGpus(parts);
+  const shown = all.filter((gpu) => isShown(gpu, view));
+  const unobserved = fleet.unobserved.filter((node) => isSilentShown(node, view));
+  const count = (state: GpuState): number => all.filter((gpu) => stateOf(gpu) === state).length;
+  const missing = fleet.unobserved.reduce((sum, each) => sum + each.gpus, 0);
+  const cost = all.reduce((sum, { costPerHour }) => sum + (costPerHour ?? 0), 0);
+  const link = (state: GpuState): string => address("/fleet", { ...view, state });
   return (
     <>
       <h1>GPUs and their holders</h1>
-      <p class="lead">As of {utc(atMillis)}, from the samples of the last minutes.</p>
+      <p class="lead">As of {utc(fleet.atMillis)}, from the samples of the last minutes.</p>
       <dl class="figures">
-        <Figure title="GPUs and parts of GPUs" beside="measured now">
-          {String(shown.length)}
+        <Figure title="GPUs and parts of GPUs" beside="with a sample in the last minutes">
+          {String(all.length)}
         </Figure>
-        <Figure title="Held" beside={`${shown.length - held} free`}>
-          {String(held)}
-        </Figure>
-        <div>
-          <dt>Active on average</dt>
-          <dd class="amount">
-            <Ratio ratio={mean} />
-          </dd>
-          <dd class="beside">of GPUs with a measured activity</dd>
-        </div>
-        {gpus.length + missing > 0 && (
-          <Figure title="Silent" beside={missing === 0 ? "all GPUs have samples" : silent(unobserved)}>
-            {String(missing)}
+        {GPU_STATES.map((state) => (
+          <Figure title={STATE_TITLES[state][0]} beside={STATE_TITLES[state][1]} to={link(state)}>
+            {String(state === "silent" ? missing : count(state))}
+          </Figure>
+        ))}
+        {cost > 0 && (
+          <Figure title={`Cost per hour in ${currency}`} beside="mean of the last charged day">
+            {cost.toFixed(2)}
           </Figure>
         )}
       </dl>
-      {day !== undefined && day.hours.total > 0n && <DayOfFleet {...day} />}
-      {shown.length === 0 ? (
+      <Filters all={all} view={view} />
+      {shown.length === 0 && unobserved.length === 0 ? (
         <Empty>
           <p>
             The last minutes have no sample of these GPUs. <code>gpu-ledger check</code> shows the nodes without a
@@ -119,16 +125,16 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
         </Empty>
       ) : (
         <>
+          <FleetMap gpus={shown} unobserved={unobserved} value={view.show} />
           <h2>Single GPUs</h2>
-          <Table
-            isWide
-            caption={`${shown.length} GPUs and parts of GPUs, sorted by node`}
-            rows={shown}
-            paging={paging}
-            columns={columnsAt(atMillis)}
+          <LiveTable
+            fleet={{ gpus: shown, atMillis: fleet.atMillis }}
+            paging={pagingOf(url, "gpus")}
+            more={moreColumns(fleet.atMillis, currency)}
           />
         </>
       )}
+      {day !== undefined && day.hours.total > 0n && <DayOfFleet {...day} />}
       <p class="links">
         <a href="/api/v1/fleet">The whole fleet as JSON</a>
       </p>
@@ -136,10 +142,129 @@ export function fleetContent(fleet: LiveFleet, only: FleetFilter, paging: Paging
   );
 }
 
-/** The shown part of the fleet. */
-export interface FleetFilter {
-  readonly node?: string | undefined;
-  readonly team?: string | undefined;
+const STATE_TITLES: Readonly<Record<GpuState, readonly [title: string, beside: string]>> = {
+  active: ["Active", "held and used"],
+  idle: ["Idle", "held, activity below 1 %"],
+  free: ["Free", "nobody holds them"],
+  sick: ["Sick", "the GPU or its node has a fault"],
+  silent: ["Silent", "no sample in the last minutes"],
+};
+
+/** Adds the data of nodes and charges to the GPUs. A GPU that is used now is not idle. */
+function mapGpus({ fleet, costs, uses }: FleetParts): readonly MapGpu[] {
+  const nodes = new Map(fleet.nodes.map((node) => [keyOf(node.cluster, node.node), node]));
+  const costOf = new Map(costs.map(({ cluster, node, gpu, cost }) => [keyOf(cluster, node, gpu), cost]));
+  const useOf = new Map(
+    uses.map(({ cluster, node, device, instance, at }) => [keyOf(cluster, node, device, instance), at]),
+  );
+  return fleet.gpus.map((gpu) => {
+    const { cluster, node: name, activityRatio, holder } = gpu;
+    const node = nodes.get(keyOf(cluster, name));
+    const used = useOf.get(keyOf(cluster, name, gpu.device, gpu.instance));
+    const isIdle = activityRatio !== undefined && activityRatio < UNUSED_BELOW;
+    const begin = Math.max(used ?? -Infinity, holder?.workload?.sinceMillis ?? -Infinity);
+    return {
+      ...gpu,
+      pool: node?.pool ?? "",
+      faults: [...gpu.troubles, ...(node === undefined ? [] : troublesOfNode(node).map(({ text }) => text))],
+      costPerHour: costOf.get(keyOf(cluster, name, gpu.gpu)),
+      idleSince: isIdle && Number.isFinite(begin) ? begin : undefined,
+    };
+  });
+}
+
+function keyOf(...parts: readonly string[]): string {
+  return parts.join("/");
+}
+
+function isShown(gpu: MapGpu, { node, team, model, pool, state }: FleetView): boolean {
+  return (
+    (node === "" || gpu.node === node) &&
+    (team === "" || gpu.holder?.workload?.team === team) &&
+    (model === "" || gpu.model === model) &&
+    (pool === "" || gpu.pool === pool) &&
+    (state === "" || stateOf(gpu) === state)
+  );
+}
+
+/** A silent GPU has no holder in a sample, and its pool is not in the map. */
+function isSilentShown(
+  silent: LiveFleet["unobserved"][number],
+  { node, team, model, pool, state }: FleetView,
+): boolean {
+  return (
+    (node === "" || silent.node === node) &&
+    (model === "" || silent.model === model) &&
+    team === "" &&
+    pool === "" &&
+    (state === "" || state === "silent")
+  );
+}
+
+/** A form for the shown part of the fleet and the value of the map. It works without a script. */
+function Filters({ all, view }: { readonly all: readonly MapGpu[]; readonly view: FleetView }): VNode {
+  const valuesOf = (of: (gpu: MapGpu) => string | undefined): readonly string[] =>
+    [...new Set(all.flatMap((gpu) => of(gpu) || []))].toSorted();
+  return (
+    <form class="view" method="get" action="/fleet">
+      {view.node !== "" && <input type="hidden" name="node" value={view.node} />}
+      <Choice title="Map of" name="show" value={view.show} values={MAP_VALUES} />
+      <Choice title="State" name="state" value={view.state} values={GPU_STATES} all="all states" />
+      <Choice
+        title="Team"
+        name="team"
+        value={view.team}
+        values={valuesOf(({ holder }) => holder?.workload?.team)}
+        all="all teams"
+      />
+      <Choice title="Model" name="model" value={view.model} values={valuesOf(({ model }) => model)} all="all models" />
+      <Choice title="Pool" name="pool" value={view.pool} values={valuesOf(({ pool }) => pool)} all="all pools" />
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+/** A field with the values to choose from; `all` is the title of no choice. A chosen value that nothing has any more stays in it. */
+function Choice({ title, name, value, values, all }: ChoiceProps): VNode {
+  const isOther = value !== "" && !values.includes(value);
+  return (
+    <label>
+      {title}
+      <select name={name}>
+        {all !== undefined && <option value="">{all}</option>}
+        {[...values, ...(isOther ? [value] : [])].map((one) => (
+          <option value={one} selected={one === value}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ChoiceProps {
+  readonly title: string;
+  readonly name: keyof FleetView;
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly all?: string;
+}
+
+function moreColumns(now: number, currency: string): readonly Column<MapGpu>[] {
+  return [
+    {
+      head: "idle since",
+      value: ({ idleSince }) => idleSince ?? Infinity,
+      cell: ({ idleSince }) => (idleSince === undefined ? "" : <Age since={idleSince} now={now} />),
+    },
+    {
+      head: `${currency} per hour`,
+      isNumber: true,
+      value: ({ costPerHour }) => costPerHour ?? -1,
+      cell: ({ costPerHour }) => costPerHour?.toFixed(2) ?? "–",
+    },
+    { head: "pool", cell: ({ pool }) => pool },
+  ];
 }
 
 /** The common measures of the use of a fleet over a day. */
@@ -174,90 +299,4 @@ function DayOfFleet({ question, hours }: FleetDay): VNode {
       </dl>
     </>
   );
-}
-
-function silent(unobserved: LiveFleet["unobserved"]): string {
-  const named = unobserved.slice(0, 3).map(({ node, gpus }) => `${gpus} of ${node}`);
-  return unobserved.length > 3 ? `${named.join(", ")} and of ${unobserved.length - 3} more nodes` : named.join(", ");
-}
-
-function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<LiveGpu>[]] {
-  return [
-    {
-      head: "node",
-      cell: ({ cluster, node }) => <a href={address("/node", { cluster, node })}>{node}</a>,
-    },
-    {
-      head: "GPU",
-      cell: ({ cluster, device, gpu, instance, profile }) => (
-        <>
-          <a href={address("/gpu", { cluster, uuid: device })}>{gpu}</a>
-          {instance === "" ? "" : <span class="quiet">{` / ${instance} ${profile}`}</span>}
-        </>
-      ),
-    },
-    { head: "model", cell: ({ model }) => model },
-    {
-      head: "holder",
-      value: ({ holder }) => (holder === undefined ? "free" : `${holder.namespace}/${holder.name}`),
-      cell: ({ cluster, holder }) =>
-        holder === undefined ? <span class="quiet">free</span> : <Holder cluster={cluster} holder={holder} />,
-    },
-    {
-      head: "team",
-      cell: ({ holder }) =>
-        holder?.workload === undefined ? (
-          ""
-        ) : (
-          <a href={teamAddress(holder.workload.team, "month")}>
-            <bdi>{holder.workload.team}</bdi>
-          </a>
-        ),
-    },
-    {
-      head: "activity",
-      isNumber: true,
-      value: ({ activityRatio }) => activityRatio ?? -1,
-      cell: ({ activityRatio }) => <Ratio ratio={activityRatio === undefined ? null : activityRatio.toFixed(6)} />,
-    },
-    {
-      head: "since",
-      value: ({ holder }) => holder?.workload?.sinceMillis ?? Infinity,
-      cell: ({ holder }) =>
-        holder?.workload === undefined ? (
-          ""
-        ) : (
-          <time dateTime={new Date(holder.workload.sinceMillis).toISOString()}>
-            {age(nowMillis - holder.workload.sinceMillis)}
-          </time>
-        ),
-    },
-    { head: "type", cell: ({ holder }) => holder?.workload?.type ?? "" },
-    { head: "regime", cell: ({ regime }) => regime },
-    { head: "evidence", cell: ({ holder }) => (holder === undefined ? "" : EVIDENCE[holder.evidence]) },
-  ];
-}
-
-function Holder({ cluster, holder }: { readonly cluster: string; readonly holder: LiveHolder }): VNode {
-  const { namespace, name, pods } = holder;
-  return (
-    <>
-      <a href={address("/workload", { cluster, namespace, pod: name })}>
-        <bdi>
-          {namespace}
-          {namespace === "" ? "" : "/"}
-          {name}
-        </bdi>
-      </a>
-      {pods > 1 && <span class="quiet"> and {pods - 1} more</span>}
-    </>
-  );
-}
-
-/** Returns a duration in its two largest units. */
-function age(millis: number): string {
-  const minutes = Math.max(0, Math.floor(millis / MINUTE_MILLIS));
-  const [days, hours] = [Math.floor(minutes / 1440), Math.floor((minutes % 1440) / 60)];
-  if (days > 0) return `${days} d ${hours} h`;
-  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
 }

@@ -23,6 +23,7 @@ import { addPractices } from "./practices.tsx";
 import { addPrices } from "./prices.tsx";
 import { addQuality } from "./quality.tsx";
 import { addSearchPage } from "./search.tsx";
+import { addSick } from "./sick.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
 import { withNotice } from "../parts/notice.ts";
@@ -35,6 +36,7 @@ const PAGES = [
   addOverview,
   addSubjects,
   addFleet,
+  addSick,
   addQueue,
   addAdvice,
   addServingPage,

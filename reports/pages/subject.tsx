@@ -6,6 +6,7 @@ import type { Span } from "../question/span.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { readLargestCards, type LargestCards } from "../advice/read-cards.ts";
+import { machineScope, podScope, type SampleScope } from "../read/sample-scope.ts";
 import { readSlots } from "../read/slots.ts";
 import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { DaysChart } from "../parts/charts/states.tsx";
@@ -19,6 +20,7 @@ import { readParts } from "../api/read-part.ts";
 import type { Asking } from "../server/asking.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { AddPage, PageContext } from "./context.ts";
+import { LIVE_WORDS, LiveSection, readLiveView, type LiveView } from "./live-section.tsx";
 
 /** The subject of a page: a team, a workload, a node or a GPU. */
 interface Subject {
@@ -31,6 +33,8 @@ interface Subject {
   readonly find: (of: Named, store: StoreClient, span: Span) => Promise<Found>;
   /** The dimensions that divide its charges, and the link of each part. */
   readonly parts: readonly Breakdown[];
+  /** Returns its samples; absent for a subject without a live section. */
+  readonly scope?: (of: Named) => SampleScope;
 }
 
 type Named = Readonly<Record<string, string>>;
@@ -117,6 +121,8 @@ const SUBJECTS: readonly Subject[] = [
         ],
       }),
     parts: [BY_POD, BY_GPU, BY_TEAM],
+    scope: ({ cluster, namespace, pod, workload }) =>
+      podScope({ cluster: cluster!, namespace: namespace!, pod: pod!, workload: workload! }),
   },
   {
     path: "/node",
@@ -124,6 +130,7 @@ const SUBJECTS: readonly Subject[] = [
     title: ({ node }) => `Node ${node}`,
     find: ({ cluster, node }) => Promise.resolve({ where: [is("cluster", cluster!), is("node", node!)] }),
     parts: [BY_GPU, BY_WORKLOAD, BY_TEAM],
+    scope: ({ cluster, node }) => machineScope({ cluster: cluster!, node: node! }),
   },
   {
     path: "/gpu",
@@ -143,6 +150,8 @@ const SUBJECTS: readonly Subject[] = [
       };
     },
     parts: [BY_POD, BY_TEAM],
+    scope: ({ cluster, node, gpu, uuid }) =>
+      machineScope(uuid === "" ? { cluster: cluster!, node: node!, gpu: gpu! } : { cluster: cluster!, uuid: uuid! }),
   },
 ];
 
@@ -154,9 +163,10 @@ export function addSubjects(add: AddPage, context: PageContext): void {
 function addSubject(add: AddPage, context: PageContext, subject: Subject): void {
   const { words, ledger } = context;
   const named = Object.fromEntries(subject.named.map((name) => [name, z.string().max(500).default("")]));
-  const query = z.object({ span: words.span, policy: words.policy, ...named });
-  add(subject.path, { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
-    const { span, policy, ...of } = asked as z.output<typeof query> & Named;
+  const query = z.object({ span: words.span, policy: words.policy, ...LIVE_WORDS, ...named });
+  const isLive = subject.scope !== undefined;
+  add(subject.path, { schema: { querystring: query }, isLive }, async ({ query: asked, viewer, url }, asking) => {
+    const { span, policy, window, at, ...of } = asked as z.output<typeof query> & Named;
     const { where: own, elsewhere = [] } = await subject.find(of, asking.store, span.span);
     const question = {
       policy: policyOf(ledger, policy),
@@ -165,12 +175,16 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       where: allowed(own, viewer),
     } as const;
     const bys = [["chargeDay"], ...subject.parts.map(({ by }) => by)];
-    const [[byDay, ...parts], advice] = await Promise.all([
+    const [[byDay, ...parts], advice, live] = await Promise.all([
       readParts(context, asking, question, bys),
       adviceOf(subject, of, asking, context),
+      subject.scope && readLiveView(context, asking, { window, at }, { scope: subject.scope(of), where: own }),
     ]);
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));
-    const title = subject.title(of);
+    // A link to a GPU by its UUID needs a title that people know.
+    const [gpu] = live?.fleet.gpus ?? [];
+    const isByUuid = gpu !== undefined && of["uuid"] === gpu.device;
+    const title = subject.title(isByUuid ? { ...of, uuid: "", node: gpu.node, gpu: gpu.gpu } : of);
     const view = {
       title,
       subject,
@@ -182,6 +196,7 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
       elsewhere,
       url,
       advice,
+      live,
     };
     return { title, content: <SubjectPage {...view} policies={keptPolicies(ledger)} /> };
   });
@@ -214,15 +229,22 @@ interface SubjectProps {
   /** The address of the page. */
   readonly url: string;
   readonly advice: LargestCards | undefined;
+  readonly live: LiveView | undefined;
 }
 
 function SubjectPage(props: SubjectProps): VNode {
-  const { title, subject, keep, byDay, parts, question, span, policies, elsewhere, url, advice } = props;
+  const { title, subject, keep, byDay, parts, question, span, policies, elsewhere, url, advice, live } = props;
   const head = (
     <>
       <h1>
         <bdi>{title}</bdi>
       </h1>
+      {live !== undefined && (
+        <>
+          <LiveSection view={live} path={subject.path} keep={keep} url={url} />
+          <h2>Cost</h2>
+        </>
+      )}
       <SpanForm path={subject.path} span={span} policies={policies} policy={question.policy} keep={keep} />
       {elsewhere.length > 0 && (
         <p class="links">

@@ -23,7 +23,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
     pages: [
       { path: "/fleet", name: "Fleet", below: ["/node", "/gpu"] },
       { path: "/queue", name: "Queue" },
-      { path: "/training/incidents", name: "Sick nodes" },
+      { path: "/sick", name: "Sick nodes", below: ["/training/incidents"] },
       { path: "/quality", name: "Data quality", isOfAll: true },
     ],
   },

@@ -5,8 +5,10 @@ import { podMarks } from "../../domain/owner/owner.ts";
 import { teamOf } from "../../domain/owner/owners.ts";
 import { regimeOfDevice, regimesOf, type Regime } from "../../domain/regime.ts";
 import type { WorkloadFact, WorkloadType } from "../../domain/workload.ts";
+import { troublesOfGpu } from "../../domain/fleet/trouble.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { newestSql, readFacts, readNamespaceMarks } from "./newest-facts.ts";
+import { WHOLE_FLEET, type SampleScope } from "./sample-scope.ts";
 
 /** A GPU, or a part of one, in its last sample, with its holder. */
 export interface LiveGpu {
@@ -25,6 +27,17 @@ export interface LiveGpu {
   readonly holder: LiveHolder | undefined;
   /** The measured activity, 0..1; of one pod if the exporter separates the pods of a shared GPU. */
   readonly activityRatio: number | undefined;
+  /** A measurement that the sample lacks is null. Memory is of the device. The rest is of the whole GPU. */
+  readonly memoryUsedBytes: number | null;
+  readonly memoryTotalBytes: number | null;
+  readonly temperatureCelsius: number | null;
+  readonly memoryTemperatureCelsius: number | null;
+  readonly powerWatts: number | null;
+  readonly powerLimitWatts: number | null;
+  /** The last XID, which stays until the driver is loaded again; 0 if there was none. */
+  readonly xid: number;
+  /** Its current faults in words. */
+  readonly troubles: readonly string[];
   readonly scrapedAtMillis: number;
 }
 
@@ -33,6 +46,8 @@ export interface LiveHolder {
   readonly namespace: string;
   /** The pod, or the job without Kubernetes. */
   readonly name: string;
+  /** The pod's UID; empty if it is not known. */
+  readonly uid: string;
   /** The number of pods that hold it. One of them is named. */
   readonly pods: number;
   readonly evidence: Evidence;
@@ -61,6 +76,8 @@ export interface LiveFleet {
   readonly atMillis: number;
   readonly gpus: readonly LiveGpu[];
   readonly unobserved: readonly UnobservedGpus[];
+  /** The nodes of Kubernetes, by their newest facts. */
+  readonly nodes: readonly InventoryFact[];
 }
 
 /** The age at which samples are no longer current: two and a half of the longest usual intervals. */
@@ -69,19 +86,29 @@ const WINDOW_MILLIS = 150_000;
 const IN_WINDOW = `
   scraped_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scraped_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')`;
 
-const LATEST = `
+/** SQL for the memory of a device. Some exporters have only its parts. */
+export const MEMORY_TOTAL = "coalesce(fb_total_bytes, fb_used_bytes + fb_free_bytes + ifNull(fb_reserved_bytes, 0))";
+
+const latestSql = (scope: string): string => `
   SELECT
     cluster, node, gpu, gpu_key, instance, sharing, profile, model, vgpu, holder_namespace, holder_pod, holder_uid, holders,
-    evidence, coalesce(process_activity_ppm, activity_ppm) AS ppm, toUnixTimestamp64Milli(scraped_at) AS scraped_millis
+    evidence, coalesce(process_activity_ppm, activity_ppm) AS ppm, toUnixTimestamp64Milli(scraped_at) AS scraped_millis,
+    toFloat64(fb_used_bytes) AS memory_used, toFloat64(${MEMORY_TOTAL}) AS memory_total,
+    toFloat64(gpu_temperature_celsius) AS temperature, toFloat64(memory_temperature_celsius) AS memory_temperature,
+    toFloat64(power_watts) AS power, toFloat64(power_limit_watts) AS power_limit, toUInt32(ifNull(xid_code, 0)) AS xid,
+    toUInt32(ifNull(ecc_dbe_volatile_total, 0)) AS double_bit_errors, ifNull(row_remap_failure, 0) > 0 AS is_repair_failed,
+    greatest(ifNull(row_remap_pending, 0), ifNull(retired_pages_pending, 0)) > 0 AS is_repair_pending,
+    toUInt32(ifNull(clocks_event_reasons, 0) % 65536) AS clock_reasons
   FROM gpu_samples
-  WHERE ${IN_WINDOW}
+  WHERE ${IN_WINDOW} AND ${scope}
     AND (cluster, node, gpu_key, scraped_at) IN (
-      SELECT cluster, node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${IN_WINDOW} GROUP BY cluster, node, gpu_key)
+      SELECT cluster, node, gpu_key, max(scraped_at) FROM gpu_samples WHERE ${IN_WINDOW} AND ${scope} GROUP BY cluster, node, gpu_key)
   ORDER BY cluster, node, length(gpu), gpu, gpu_key, length(instance), instance, sharing
   LIMIT 1 BY cluster, node, gpu_key, instance, sharing`;
 
 /** SQL for the pods that were joined to a sample of the window. The store selects them because there can be tens of thousands. */
-const IS_HOLDER = `(cluster, uid) IN (SELECT cluster, holder_uid FROM gpu_samples WHERE ${IN_WINDOW} AND holder_uid != '')`;
+const isHolderSql = (scope: string): string =>
+  `(cluster, uid) IN (SELECT cluster, holder_uid FROM gpu_samples WHERE ${IN_WINDOW} AND ${scope} AND holder_uid != '')`;
 
 interface SampleRow {
   readonly cluster: string;
@@ -100,18 +127,34 @@ interface SampleRow {
   readonly evidence: Evidence;
   readonly ppm: number | null;
   readonly scraped_millis: string;
+  readonly memory_used: number | null;
+  readonly memory_total: number | null;
+  readonly temperature: number | null;
+  readonly memory_temperature: number | null;
+  readonly power: number | null;
+  readonly power_limit: number | null;
+  readonly xid: number;
+  readonly double_bit_errors: number;
+  readonly is_repair_failed: boolean;
+  readonly is_repair_pending: boolean;
+  readonly clock_reasons: number;
 }
 
-/** Reads the fleet at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
+/**
+ * Reads the fleet, or a part of it, at a time from the last samples before it and the newest facts. All nodes are in a part too. Fails with a
+ * `StoreError`.
+ */
 export async function readLiveFleet(
   store: Pick<StoreClient, "query">,
   owners: OwnerRules,
   atMillis: number,
+  scope: SampleScope = WHOLE_FLEET,
 ): Promise<LiveFleet> {
-  const window = { from: atMillis - WINDOW_MILLIS, until: atMillis };
-  const rows = await store.query<SampleRow>(LATEST, window);
+  const window = { from: atMillis - WINDOW_MILLIS, until: atMillis, ...scope.parameters };
+  const rows = await store.query<SampleRow>(latestSql(scope.samples), window);
+  const holders = newestSql("workload_facts", "cluster, uid", { where: isHolderSql(scope.samples) });
   const [pods, nodes, marksOf] = await Promise.all([
-    readFacts<WorkloadFact>(store, newestSql("workload_facts", "cluster, uid", { where: IS_HOLDER }), window),
+    readFacts<WorkloadFact>(store, holders, window),
     readFacts<InventoryFact>(store, newestSql("inventory_facts", "cluster, node")),
     readNamespaceMarks(store),
   ]);
@@ -123,6 +166,7 @@ export async function readLiveFleet(
     const holder = {
       namespace: row.holder_namespace,
       name: row.holder_pod,
+      uid: row.holder_uid,
       pods: row.holders,
       evidence: row.evidence,
     };
@@ -165,6 +209,20 @@ export async function readLiveFleet(
       regime: pod === undefined ? own : (regimesOf(pod.asks, sharing)[0] ?? own),
       holder: holderOf(row, pod),
       activityRatio: row.ppm === null ? undefined : row.ppm / 1e6,
+      memoryUsedBytes: row.memory_used,
+      memoryTotalBytes: row.memory_total,
+      temperatureCelsius: row.temperature,
+      memoryTemperatureCelsius: row.memory_temperature,
+      powerWatts: row.power,
+      powerLimitWatts: row.power_limit,
+      xid: row.xid,
+      troubles: troublesOfGpu({
+        xid: row.xid,
+        doubleBitErrors: row.double_bit_errors,
+        isRepairFailed: row.is_repair_failed,
+        isRepairPending: row.is_repair_pending,
+        clockReasons: row.clock_reasons,
+      }),
       scrapedAtMillis: Number(row.scraped_millis),
     };
   }
@@ -182,6 +240,7 @@ export async function readLiveFleet(
       const model = gpus.find((each) => each.model !== undefined)?.model ?? "";
       return missing > 0 ? [{ cluster, node, model, gpus: missing }] : [];
     }),
+    nodes,
   };
 }
 

@@ -7,5 +7,5 @@ export function fleetSeenBy(viewer: Viewer, fleet: LiveFleet): LiveFleet {
   const own = fleet.gpus.filter(
     ({ holder }) => holder?.workload !== undefined && maySeeTeam(viewer, holder.workload.team),
   );
-  return { ...fleet, gpus: own, unobserved: [] };
+  return { ...fleet, gpus: own, unobserved: [], nodes: [] };
 }

@@ -36,6 +36,7 @@ const REPORTS = {
   "GET /node": "viewer",
   "GET /gpu": "viewer",
   "GET /fleet": "viewer",
+  "GET /sick": "viewer",
   "GET /queue": "viewer",
   "GET /advice": "viewer",
   "GET /advice/card": "viewer",

@@ -6,8 +6,7 @@ import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain
 import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { WorkloadFact } from "../../domain/workload.ts";
 import { readLiveFleet, type LiveFleet } from "../../reports/read/live-gpus.ts";
-import { fleetContent } from "../../reports/pages/fleet.tsx";
-import { pagingOf } from "../../reports/parts/paging.tsx";
+import { fleetContent, type FleetView } from "../../reports/pages/fleet.tsx";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { insertMessages } from "../support/insert-facts.ts";
 
@@ -36,6 +35,17 @@ async function sample(secondsAgo: number, gpu: string, row: object): Promise<voi
     },
   ]);
 }
+
+/** Measurements of a GPU that has fallen off the bus: 80 GB of memory in its parts, and clocks that heat has reduced. */
+const MEASURED = {
+  fb_used_bytes: 60e9,
+  fb_free_bytes: 19e9,
+  fb_reserved_bytes: 1e9,
+  gpu_temperature_celsius: "61",
+  power_watts: "412.5",
+  xid_code: 79,
+  clocks_event_reasons: 0x44,
+};
 
 const say = (topic: string, value: Uint8Array): Promise<void> => insertMessages(store, [{ topic, value }]);
 
@@ -74,7 +84,7 @@ beforeAll(async () => {
     holders: 1,
     evidence: "label",
   });
-  await sample(30, "0", { ...train, sharing: "ml/train-0", activity_ppm: 870_000 });
+  await sample(30, "0", { ...train, sharing: "ml/train-0", activity_ppm: 870_000, ...MEASURED });
   await sample(30, "1", {
     instance: "1",
     profile: "1g.10gb",
@@ -108,6 +118,7 @@ describe("the current fleet", () => {
       holder: {
         namespace: "ml",
         name: "train-0",
+        uid: "u-train",
         pods: 1,
         evidence: "label",
         workload: {
@@ -120,6 +131,14 @@ describe("the current fleet", () => {
         },
       },
       activityRatio: 0.87,
+      memoryUsedBytes: 60e9,
+      memoryTotalBytes: 80e9,
+      temperatureCelsius: 61,
+      memoryTemperatureCelsius: null,
+      powerWatts: 412.5,
+      powerLimitWatts: null,
+      xid: 79,
+      troubles: ["XID 79: the GPU is no longer reachable over PCIe: it has fallen off the bus", "slowed by heat"],
       scrapedAtMillis: NOON - 30 * SECOND,
     });
   });
@@ -148,8 +167,10 @@ describe("the current fleet", () => {
     await server.close();
     const text = body.replaceAll(/<[^>]+>/g, "");
     expect(text).toContain("As of 2026-03-01 12:00:00 UTC");
-    expect(text).toContain("Held31 free");
-    expect(text).toContain("1 of gpu-a, 8 of gpu-b");
+    expect(text).toContain("Active2held and used");
+    expect(text).toContain("Free1nobody");
+    expect(text).toContain("Sick1the GPU");
+    expect(text).toContain("Silent9no sample");
     expect(text).toContain("4 h 0 min");
     expect(text).toContain("node in common");
     expect(text).toContain("&lt;b>&amp;");
@@ -157,16 +178,20 @@ describe("the current fleet", () => {
   });
 
   it("has no good news of a fleet without GPUs", () => {
-    const page = render(fleetContent({ ...fleet, gpus: [], unobserved: [] }, {}, pagingOf("/fleet", "gpus")));
-    expect(page).not.toContain("all GPUs have samples");
+    const page = render(fleetContent({ ...PARTS, fleet: { ...fleet, gpus: [], unobserved: [] } }, VIEW, "/fleet"));
     expect(page).toContain("The last minutes have no sample of these GPUs.");
   });
 
-  it("shows 100 GPUs a page for a fleet of a hundred thousand", () => {
-    const gpus = Array.from({ length: 100_000 }, () => fleet.gpus[0]!);
-    const page = render(fleetContent({ ...fleet, gpus }, {}, pagingOf("/fleet", "gpus")));
+  it("shows 100 GPUs of the table, and 12,000 of the map, for a fleet of a hundred thousand", () => {
+    const gpus = Array.from({ length: 100_000 }, (_, index) => ({ ...fleet.gpus[0]!, device: `GPU-${index}` }));
+    const page = render(fleetContent({ ...PARTS, fleet: { ...fleet, gpus } }, VIEW, "/fleet"));
     expect(page.match(/<tr>/g)).toHaveLength(101);
     expect(page).toContain("1 to 100 of 100000");
     expect(page).toContain('href="/fleet?gpus=2#gpus"');
+    expect(page.match(/<a tabindex="-1" class=/g)).toHaveLength(12_000);
+    expect(page).toContain("The map has 12000 of 100000 GPUs.");
   });
 });
+
+const PARTS = { costs: [], uses: [], currency: "USD" };
+const VIEW: FleetView = { node: "", team: "", model: "", pool: "", state: "", show: "activity" };
