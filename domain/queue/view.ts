@@ -16,11 +16,17 @@ export interface PendingGroup {
   readonly oldestSeconds: number;
 }
 
-/** A pod that waits for a node. */
+/** A pod that waits for a node, or the waiting pods of a gang together: with their devices, and the name of the one that waits longest. */
 export type PendingPod = Pick<
   QueuedPod,
   "cluster" | "namespace" | "name" | "team" | "queue" | "priorityClass" | "devices" | "reason" | "message"
-> & { readonly waitingSeconds: number };
+> & {
+  readonly waitingSeconds: number;
+  /** 1 for a pod without a gang. */
+  readonly pods: number;
+  /** The gang; null without one. */
+  readonly gang: { readonly kind: string; readonly name: string } | null;
+};
 
 /**
  * A gang of which some members hold GPUs while others were never bound. Nothing can use the held GPUs. It ends for good once all members
@@ -70,7 +76,7 @@ export interface QueueUse {
 /** The current queues: waiting pods with reasons, gangs that hold GPUs without running, and the remaining quotas. */
 export interface QueueView {
   readonly pending: readonly PendingGroup[];
-  /** The pods that have waited longest, at most 20. */
+  /** The pods and gangs that have waited longest, at most 20. */
   readonly longest: readonly PendingPod[];
   readonly gangs: readonly HoldingGang[];
   readonly quotas: readonly QuotaUse[];
@@ -111,14 +117,32 @@ export function viewQueue(board: QueueFacts, nowMillis: number): QueueView {
         oldestSeconds: Math.max(...group.map(ageOf)),
       };
     }),
-    longest: waiting
-      .toSorted((a, b) => a.since - b.since)
-      .slice(0, MOST_LONGEST)
-      .map((pod) => {
-        const { cluster, namespace, name, team, queue, priorityClass, devices, reason, message } = pod;
-        const waitingSeconds = ageOf(pod);
-        return { cluster, namespace, name, team, queue, priorityClass, devices, reason, message, waitingSeconds };
-      }),
+    longest: groupBy(waiting, ({ cluster, namespace, name, gang }) => [
+      cluster,
+      namespace,
+      ...(gang === undefined ? [name] : [gang.kind, gang.name]),
+    ])
+      .map((group) => {
+        const [{ gang }] = group;
+        const longest = group.reduce((first, pod) => (pod.since < first.since ? pod : first));
+        const { cluster, namespace, name, team, queue, priorityClass, reason, message } = longest;
+        return {
+          cluster,
+          namespace,
+          name,
+          team,
+          queue,
+          priorityClass,
+          reason,
+          message,
+          devices: sumOf(group),
+          waitingSeconds: ageOf(longest),
+          pods: group.length,
+          gang: gang === undefined ? null : { kind: gang.kind, name: gang.name },
+        };
+      })
+      .toSorted((a, b) => b.waitingSeconds - a.waitingSeconds)
+      .slice(0, MOST_LONGEST),
     gangs: groupBy(
       pods.filter(({ gang }) => gang !== undefined),
       ({ cluster, namespace, gang }) => [cluster, namespace, gang!.kind, gang!.name],

@@ -79,6 +79,8 @@ export const queueSchema = z
         reason: z.string(),
         message: z.string(),
         waitingSeconds: z.number(),
+        pods: z.number().int().describe("The waiting pods of a gang; 1 for a pod without one."),
+        gang: z.object({ kind: z.string(), name: z.string() }).nullable(),
       }),
     ),
     gangs: z.array(

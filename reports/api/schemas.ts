@@ -133,6 +133,7 @@ export const explanationSchema = z
       }),
     ),
     evidence: z.array(z.object({ ...part, attribution: z.string() })),
+    lineCount: z.number().int().describe("The number of all lines."),
     lines: z
       .array(
         z.object({

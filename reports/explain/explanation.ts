@@ -43,8 +43,10 @@ export interface Explanation extends Part {
   })[];
   /** The evidence of the holders. */
   readonly evidence: readonly (Part & { readonly attribution: string })[];
-  /** The lines with the highest cost, with their segments. */
+  /** The lines with the highest cost, or those of a requested part, with their segments. */
   readonly lines: readonly ExplainedLine[];
+  /** The number of all lines. */
+  readonly lineCount: number;
 }
 
 /** A charge, down to the samples. Times are ISO 8601. */

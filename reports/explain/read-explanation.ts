@@ -24,9 +24,34 @@ export interface ExplainOptions {
   readonly chooseTable?: ChooseTable;
   /** True if lines have their segments; the default. */
   readonly hasSegments?: boolean;
-  /** The number of parts of each kind and of lines; by default {@link MOST_PARTS}. */
+  /** The number of parts of each kind, and of lines without `lines`; by default {@link MOST_PARTS}. */
   readonly most?: number;
+  /** The part of the lines; by default the first ones, highest cost first. */
+  readonly lines?: LinesPart;
 }
+
+/** A part of the lines of an explanation in an order. */
+export interface LinesPart {
+  readonly most: number;
+  /** The number of lines before the part. */
+  readonly skip: number;
+  /** Undefined for the highest cost first. */
+  readonly order?: { readonly by: LineOrder; readonly isDescending: boolean } | undefined;
+}
+
+/** The SQL of each order of lines. */
+const LINE_ORDERS = {
+  gpu: ["cluster", "node", "slot"],
+  from: ["from_at"],
+  state: ["state"],
+  holder: ["namespace", "pod"],
+  team: ["team"],
+  gpuHours: ["gpu_hours"],
+  cost: ["ifNull(effective_cost, 0)"],
+} as const;
+
+/** An order of lines. */
+export type LineOrder = keyof typeof LINE_ORDERS;
 
 /**
  * Explains the charges of a question by every step that made them. Nothing is computed again: everything was stored when the hours were
@@ -35,13 +60,16 @@ export interface ExplainOptions {
 export async function explain(
   store: StoreClient,
   question: Question,
-  { chooseTable = fromLines, hasSegments = true, most = MOST_PARTS }: ExplainOptions = {},
+  { chooseTable = fromLines, hasSegments = true, most = MOST_PARTS, lines: part }: ExplainOptions = {},
 ): Promise<Explanation> {
   const asked = { store, most, ...conditionOf(question) };
   const tableFor = (dimensions: readonly string[]): Promise<ChargesTable> =>
     "gpu" in question ? Promise.resolve(LINES) : chooseTable(question, dimensions);
   const [sums, ofWorkloads] = await Promise.all([tableFor([]), tableFor(["workload"])]);
-  const [steps, lines] = await Promise.all([readSteps(asked, ofWorkloads), readLines(asked, sums, hasSegments)]);
+  const [steps, lines] = await Promise.all([
+    readSteps(asked, ofWorkloads),
+    readLines({ ...asked, ...(part ?? { skip: 0 }) }, sums, hasSegments),
+  ]);
   return { question, ...steps, lines };
 }
 
@@ -70,6 +98,7 @@ interface StepRow extends Part {
   /** The teams of the part. */
   readonly teams: readonly string[];
   readonly attribution: string;
+  readonly lineCount: number;
 }
 
 const NOTHING: Part = { gpuHours: "0", cost: "0", unpricedGpuHours: "0", kWh: null, carbonGrams: null };
@@ -81,7 +110,8 @@ async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
     `SELECT multiIf(grouping(state) = 0, 'states', grouping(team) = 0, 'owners', grouping(price) = 0, 'prices',
          grouping(workload) = 0, 'workloads', grouping(attribution) = 0, 'evidence', 'total') AS step,
        state, because, payer, team, team_rule AS rule, price, if(price = '', '', ${isoOf("priced_since")}) AS since,
-       namespace, workload_kind AS workloadKind, workload, groupUniqArray(team) AS teams, attribution, ${SUMS}
+       namespace, workload_kind AS workloadKind, workload, groupUniqArray(team) AS teams, attribution,
+       toFloat64(${table.lines}) AS lineCount, ${SUMS}
      FROM ${table.name} WHERE ${where} AND ${table.where}
      GROUP BY GROUPING SETS ((), (state, because, payer), (team, team_rule), (price, priced_since),
        (namespace, workload_kind, workload), (attribution))
@@ -96,11 +126,11 @@ async function readSteps(asked: Asked, table: ChargesTable): Promise<Steps> {
         const { gpuHours, cost, unpricedGpuHours, kWh, carbonGrams } = row;
         return { ...told(row), gpuHours, cost, unpricedGpuHours, kWh, carbonGrams };
       });
-  const [total] = of("total", () => ({}));
+  const [total] = of("total", ({ lineCount }) => ({ lineCount }));
   const isHeld = ({ step, workload }: StepRow): boolean => step === "workloads" && workload !== "";
   const podsOf = await countPods(asked, rows.filter(isHeld));
   return {
-    ...(total ?? NOTHING),
+    ...(total ?? { ...NOTHING, lineCount: 0 }),
     states: of("states", ({ state, because, payer }) => ({ state, because, payer })),
     owners: of("owners", ({ team, rule }) => ({ team, rule })),
     prices: of("prices", ({ price, since }) => ({ price, since })),
@@ -193,9 +223,19 @@ async function scopeOfHighest(
   };
 }
 
-async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean): Promise<readonly ExplainedLine[]> {
-  const { store } = asked;
-  const highest = await scopeOfHighest(asked, table);
+/** SQL for the order by the highest cost. Lines of equal rank have an order too, so that parts do not overlap. */
+const BY_COST = "ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot";
+
+async function readLines(
+  asked: Asked & Omit<LinesPart, "most">,
+  table: ChargesTable,
+  hasSegments: boolean,
+): Promise<readonly ExplainedLine[]> {
+  const { store, skip, most, order } = asked;
+  const isFirst = skip === 0 && order === undefined;
+  const highest = isFirst ? await scopeOfHighest(asked, table) : { where: "true", parameters: {} };
+  const direction = order?.isDescending === true ? " DESC" : "";
+  const columns = order === undefined ? [] : LINE_ORDERS[order.by].map((column) => `${column}${direction}`);
   const rows = await store.query<Stored<LineRow>>(
     `SELECT cluster, node, slot AS gpu, ${isoOf("from_at")} AS \`from\`, ${isoOf("until_at")} AS \`until\`, state, team, namespace, pod,
        attribution, raw_share AS rawShare, share, price, holder, toString(run_id) AS run,
@@ -204,7 +244,7 @@ async function readLines(asked: Asked, table: ChargesTable, hasSegments: boolean
        toString(if(effective_cost IS NULL, gpu_hours, 0)) AS unpricedGpuHours,
        toString(energy_mj) AS millijoules, toString(carbon_grams) AS carbonGrams
      FROM charges_published WHERE ${asked.where} AND ${highest.where}
-     ORDER BY ifNull(effective_cost, 0) DESC, toDate(from_at, 'UTC'), team, gpu_hours DESC, from_at, node, slot LIMIT ${asked.most}`,
+     ORDER BY ${[...columns, BY_COST, "holder"].join(", ")} LIMIT ${most} OFFSET ${skip}`,
     { ...asked.parameters, ...highest.parameters },
   );
   const imported = await readImported(

@@ -74,7 +74,8 @@ function OutcomesTable({ outcomes, currency }: OutcomesProps): VNode {
   });
   return (
     <Table
-      caption={`Cost per hour of each workload (${currency}, largest promise first)`}
+      caption={`Cost per hour of each workload (${currency})`}
+      order="largest promise first"
       rows={outcomes}
       columns={[
         {

@@ -1,5 +1,7 @@
 import type { VNode } from "preact";
 import type { ExplainedLine } from "../explain/explanation.ts";
+import type { LineOrder, LinesPart } from "../explain/read-explanation.ts";
+import { ROWS_OF_PAGE, type Paging } from "../parts/paging.tsx";
 import type { MeasuredSample } from "../read/samples.ts";
 import { address, teamAddress } from "../parts/address.ts";
 import { SamplesChart } from "../parts/charts/samples.tsx";
@@ -20,17 +22,41 @@ export const EVIDENCE: Readonly<Record<string, string>> = {
 
 interface LinesProps {
   readonly lines: readonly ExplainedLine[];
+  /** The number of all lines. */
+  readonly count: number;
   readonly currency: string;
   readonly policy: string;
+  readonly paging: Paging;
 }
 
+/** The part of the lines that the address of a page selects. */
+export function linesPartOf({ page, sort }: Paging): LinesPart {
+  const by = LINE_HEADS.find(([, head]) => head === sort?.head)?.[0];
+  const order = by === undefined ? undefined : { by, isDescending: sort!.isDescending };
+  return { most: ROWS_OF_PAGE, skip: (page - 1) * ROWS_OF_PAGE, order };
+}
+
+/** The heads of the columns by which lines are sorted. */
+const LINE_HEADS: readonly (readonly [by: LineOrder, head: string])[] = [
+  ["gpu", "GPU"],
+  ["from", "from, UTC"],
+  ["state", "state"],
+  ["holder", "holder"],
+  ["team", "team"],
+  ["gpuHours", "GPU-hours"],
+  ["cost", "cost"],
+];
+
 /** Lines with links to their samples. */
-export function Lines({ lines, currency, policy }: LinesProps): VNode {
+export function Lines({ lines, count, currency, policy, paging }: LinesProps): VNode {
   return (
     <Table
       isWide
-      caption="Charges of at most one hour. Each has a link to its samples."
+      caption={`Charges of at most one hour, in ${currency}. Each has a link to its samples.`}
+      order="Highest cost first"
       rows={lines}
+      part={{ count, heads: LINE_HEADS.map(([, head]) => head) }}
+      paging={paging}
       columns={[
         {
           head: "GPU",
@@ -53,7 +79,7 @@ export function Lines({ lines, currency, policy }: LinesProps): VNode {
         },
         { head: "team", cell: (line) => <Team line={line} /> },
         { head: "GPU-hours", ...hoursColumn(lines, ({ gpuHours }) => gpuHours), foot: undefined },
-        { head: currency, ...moneyColumn(lines, ({ cost }) => cost, currency), foot: undefined },
+        { head: "cost", ...moneyColumn(lines, ({ cost }) => cost, currency), foot: undefined },
       ]}
     />
   );

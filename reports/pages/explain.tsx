@@ -10,8 +10,9 @@ import { fixedSpan } from "../report/json.ts";
 import { readSamples, type MeasuredSample } from "../read/samples.ts";
 import { Problem } from "../question/problem.ts";
 import { explainAddress } from "../parts/address.ts";
-import { EVIDENCE, Lines, LinesOfGpu } from "./explain-lines.tsx";
+import { EVIDENCE, Lines, linesPartOf, LinesOfGpu } from "./explain-lines.tsx";
 import { hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table, type Column } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -32,16 +33,18 @@ export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): 
       asked.line === undefined
         ? { ...of, kind: asked.kind, span: fixedSpan(asked.span.span) }
         : { ...of, ...asked.line.line };
+    const paging = pagingOf(request.url, "lines");
     const explanation = await explain(store, question, {
       chooseTable: sums.at(ledgerVersion),
       hasSegments: "gpu" in question,
       most: Number(asked.shown),
+      lines: linesPartOf(paging),
     });
     const [first] = explanation.lines;
     const samples =
       "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];
     const { where: seen, shown } = asked;
-    const content = <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen, shown }} />;
+    const content = <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen, shown, paging }} />;
     return { title: "Explained", content };
   });
 }
@@ -68,13 +71,14 @@ interface ExplainProps {
   readonly currency: string;
   /** The conditions of the request, without those of the viewer's teams. */
   readonly seen: readonly Filter[];
-  /** The number of rows of each table. */
+  /** The number of rows of each table, but for the lines. */
   readonly shown: Shown;
+  readonly paging: Paging;
 }
 
-function ExplainPage({ explanation, samples, currency, seen, shown }: ExplainProps): VNode {
-  const { question, lines, cost, gpuHours, unpricedGpuHours } = explanation;
-  if (lines.length === 0)
+function ExplainPage({ explanation, samples, currency, seen, shown, paging }: ExplainProps): VNode {
+  const { question, lines, lineCount, cost, gpuHours, unpricedGpuHours } = explanation;
+  if (lineCount === 0)
     return (
       <>
         <h1>No charges</h1>
@@ -101,7 +105,7 @@ function ExplainPage({ explanation, samples, currency, seen, shown }: ExplainPro
       {"gpu" in question ? (
         <LinesOfGpu {...{ lines, samples, currency }} />
       ) : (
-        <Steps {...{ explanation, question, currency, shown }} />
+        <Steps {...{ explanation, question, currency, shown, paging }} />
       )}
     </>
   );
@@ -126,10 +130,12 @@ interface StepsProps {
   readonly question: ChargesQuestion;
   readonly currency: string;
   readonly shown: Shown;
+  readonly paging: Paging;
 }
 
-function Steps({ explanation, question, currency, shown }: StepsProps): VNode {
-  const { states, owners, prices, workloads, evidence, lines } = explanation;
+function Steps({ explanation, question, currency, shown, paging }: StepsProps): VNode {
+  const { states, owners, prices, workloads, evidence, lines, lineCount } = explanation;
+  const isCut = [states, owners, prices, workloads, evidence].some((rows) => rows.length >= Number(shown));
   const more = (filters: readonly Filter[]): string => explainAddress(question, filters);
   const is = (dimension: string, value: string): Filter => ({ dimension, values: [value] });
   const step = <Row extends Part>(
@@ -201,14 +207,14 @@ function Steps({ explanation, question, currency, shown }: StepsProps): VNode {
         [{ head: "evidence", cell: ({ attribution }) => EVIDENCE[attribution] ?? attribution }],
         "all that was held",
       )}
-      <h2>Lines with the highest cost</h2>
-      <Lines {...{ lines, currency, policy: question.policy }} />
+      <h2>Lines</h2>
+      <Lines {...{ lines, count: lineCount, currency, policy: question.policy, paging }} />
       <p class="links">
-        {lines.length < Number(shown)
+        {!isCut
           ? null
           : SHOWN.filter((more) => Number(more) > Number(shown)).map((more) => (
               <a key={more} href={`${explainAddress(question)}&shown=${more}`}>
-                {more} rows of each table
+                {more} rows of each table above
               </a>
             ))}
         <a href={explainAddress(question).replace("/explain?", "/api/v1/charges/lines?format=csv&")}>

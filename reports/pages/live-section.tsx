@@ -161,6 +161,7 @@ function Events({ events, url }: { readonly events: readonly DeviceEvent[]; read
   return (
     <Table
       caption={`${counted(events.length, "event")} in this time`}
+      order="the last one first"
       rows={events}
       paging={pagingOf(url, "events")}
       columns={[

@@ -9,21 +9,24 @@ import { fixedSpan } from "../report/json.ts";
 import type { ChargesQuestion, Filter } from "../question/question.ts";
 import { spanText } from "../question/span.ts";
 import type { Report, ReportRow } from "../report/report.ts";
-import { explainAddress, teamAddress } from "../parts/address.ts";
+import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { DaysChart } from "../parts/charts/states.tsx";
+import { TeamsChart } from "../parts/charts/teams.tsx";
 import { Figures } from "../parts/figures.tsx";
+import { NeedsAnswer } from "../parts/needs-answer.tsx";
+import { readPeriods, type Period } from "../read/periods.ts";
 import { Guide } from "../parts/guide.tsx";
 import { Funnel } from "../parts/funnel.tsx";
 import { changeColumn, explained, Money, moneyColumn, TREND } from "../parts/money.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
-import { LargestSaving } from "../parts/largest-cards.tsx";
+import { LargestCards } from "../parts/largest-cards.tsx";
 import { chargeColumns } from "../parts/charge-columns.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import { seesAll } from "../access/viewer.ts";
 import { readBeginning, type Beginning } from "../read/beginning.ts";
-import { readLargestCards, type LargestCards } from "../advice/read-cards.ts";
+import { readLargestCards, type LargestCards as Advice } from "../advice/read-cards.ts";
 import { readParts } from "../api/read-part.ts";
 import type { AddPage, PageContext } from "./context.ts";
 
@@ -35,12 +38,15 @@ interface Overview {
   readonly policies: readonly string[];
   /** The span as in the address. */
   readonly span: string;
+  readonly chart: (typeof CHARTS)[number];
+  /** The billing periods; none for a viewer of some teams, who cannot close them. */
+  readonly periods: readonly Period[];
   /** The paging of the teams. */
   readonly paging: Paging;
   /** The starts of hours of the span that wait to be charged; none if these are as few as usual. */
   readonly hoursWaiting: readonly number[];
   /** Undefined without cards. */
-  readonly advice: LargestCards | undefined;
+  readonly advice: Advice | undefined;
   /** The data before the first charge; undefined if there are charges, or if the viewer may not see all of it. */
   readonly beginning: Beginning | undefined;
   readonly isListPriced: boolean;
@@ -48,22 +54,28 @@ interface Overview {
 }
 
 const MOST_CHANGES = 8;
+const MOST_CARDS = 3;
+/** The parts of a day's cost in the chart. */
+const CHARTS = ["state", "team"] as const;
 
 /** Adds the first page: the cost of the fleet, its parts, and its changes. */
 export function addOverview(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
-  const query = z.object({ span: words.span, policy: words.policy });
+  const query = z.object({ span: words.span, policy: words.policy, chart: z.enum(CHARTS).default("state") });
   add("/", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
-    const { span, policy } = asked as z.output<typeof query>;
+    const { span, policy, chart } = asked as z.output<typeof query>;
     const question = {
       policy: policyOf(ledger, policy),
       kind: "showback",
       span: fixedSpan(span.span),
       where: allowed([], viewer),
     } as const;
-    const [reports, advice] = await Promise.all([
-      readParts(context, asking, question, [["team"], ["chargeDay"]]),
-      readLargestCards(asking.store, { teams: viewer.teams, now: context.now() }, { limit: 1 }),
+    const byChart = chart === "team" ? ["chargeDay", "team"] : ["chargeDay"];
+    const closing = { closingDay: ledger.closing.day, now: context.now() };
+    const [reports, advice, periods] = await Promise.all([
+      readParts(context, asking, question, [["team"], byChart]),
+      readLargestCards(asking.store, { teams: viewer.teams, now: context.now() }, { limit: MOST_CARDS }),
+      seesAll(viewer) ? readPeriods(asking.store, closing) : [],
     ]);
     const [byTeam, byDay] = [reports[0]!, reports[1]!];
     const isNew = byTeam.rows.length === 0 && seesAll(viewer);
@@ -73,7 +85,7 @@ export function addOverview(add: AddPage, context: PageContext): void {
     const waiting = hoursIn(context.hoursWaiting(), question.span);
     const content = (
       <OverviewPage
-        {...{ question, byTeam, byDay, policies, span: span.span.name, paging, advice, beginning }}
+        {...{ question, byTeam, byDay, policies, span: span.span.name, chart, paging, advice, beginning, periods }}
         isListPriced={ledger.book.isList === true}
         now={context.now()}
         hoursWaiting={isBehind(waiting) ? waiting : []}
@@ -84,8 +96,8 @@ export function addOverview(add: AddPage, context: PageContext): void {
 }
 
 function OverviewPage(overview: Overview): VNode {
-  const { question, byTeam, byDay, policies, span, paging, hoursWaiting, advice, beginning, isListPriced, now } =
-    overview;
+  const { question, byTeam, byDay, policies, span, chart, periods, paging } = overview;
+  const { hoursWaiting, advice, beginning, isListPriced, now } = overview;
   const { total, rows, currency } = byTeam;
   if (beginning !== undefined)
     return (
@@ -124,15 +136,25 @@ function OverviewPage(overview: Overview): VNode {
       <Figures report={byTeam} question={question} />
       <h2>From total cost to active cost</h2>
       <Funnel report={byTeam} question={question} />
-      {advice !== undefined && <LargestSaving advice={advice} currency={currency} />}
+      <NeedsAnswer report={byTeam} span={span} periods={periods} now={now} />
+      {advice !== undefined && <LargestCards advice={advice} currency={currency} />}
       <h2>Day by day</h2>
-      <DaysChart byDay={byDay} />
+      <nav class="links tabs" aria-label="Parts of the chart">
+        {CHARTS.map((name) => (
+          <a
+            href={address("/", { span, policy: question.policy, chart: name })}
+            {...(name === chart ? { "aria-current": "true" as const } : {})}
+          >
+            by {name}
+          </a>
+        ))}
+      </nav>
+      {chart === "team" ? <TeamsChart byDay={byDay} /> : <DaysChart byDay={byDay} />}
       <h2>By team</h2>
       <Teams report={byTeam} question={question} span={span} paging={paging} />
       {byTeam.comparedWith !== null && <Changes report={byTeam} question={question} span={span} />}
       <p class="links">
-        <a href={`/api/v1/charges?span=${encodeURIComponent(span)}&format=csv`}>These figures as CSV</a>
-        <a href={`/api/v1/charges?span=${encodeURIComponent(span)}`}>as JSON</a>
+        <a href={`/api/v1/charges?span=${encodeURIComponent(span)}`}>These figures by the API</a>
         <a href="/statement">Statement of the month</a>
       </p>
     </>
@@ -179,7 +201,8 @@ function Teams({ report, question, span, paging }: Part & Pick<Overview, "span" 
     explainAddress(question, [...ofTeam(row), ...more]);
   return (
     <Table
-      caption={`Cost by team (${currency}, highest first). The last row divides the whole cost, with GPU time that nobody held, by the held GPU-hours.`}
+      caption={`Cost by team (${currency}, the last row with GPU time that nobody held, divided by the held GPU-hours)`}
+      order="highest first"
       rows={rows}
       paging={paging}
       columns={[
@@ -242,7 +265,8 @@ function Changes({ report, question, span }: Part & { readonly span: string }): 
     <>
       <h2>Changes</h2>
       <Table
-        caption={`Compared with ${comparedWith!.name} (${currency}, largest change first)`}
+        caption={`Compared with ${comparedWith!.name} (${currency})`}
+        order="largest change first"
         rows={changed.slice(0, MOST_CHANGES)}
         columns={[
           {

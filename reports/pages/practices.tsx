@@ -89,7 +89,8 @@ function PracticesPage({
         </Empty>
       ) : (
         <Table
-          caption={isOfAll ? "Findings (most urgent first)" : "Findings of your teams (most urgent first)"}
+          caption={isOfAll ? "Findings" : "Findings of your teams"}
+          order="most urgent first"
           rows={findings}
           paging={paging}
           columns={[

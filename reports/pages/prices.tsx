@@ -172,7 +172,8 @@ function Unowned({
         that the current rules leave without a team, and the teams that are missing in the register.
       </p>
       <Table
-        caption="Workloads without a team (highest cost first)"
+        caption="Workloads without a team"
+        order="highest cost first"
         rows={unowned.rows}
         paging={paging}
         columns={[

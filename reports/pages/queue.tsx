@@ -1,21 +1,24 @@
 import type { VNode } from "preact";
 import type { QueueView } from "../../domain/queue/view.ts";
+import { counted } from "../../domain/counted.ts";
+import { waitReason } from "../../domain/queue/reason.ts";
 import { readQueue } from "../read/queue.ts";
 import { address } from "../parts/address.ts";
+import { pagingOf } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of pods that wait for GPUs with their reasons, of GPUs that are held without use, and of the rest of quotas and queues. */
 export function addQueue(add: AddPage, { ledger, now }: PageContext): void {
-  add("/queue", { schema: {}, isLive: true }, async ({ viewer }, { store }) => {
+  add("/queue", { schema: {}, isLive: true }, async ({ viewer, url }, { store }) => {
     const at = now();
     const queue = await readQueue(store, ledger.owners, viewer, at);
-    return { title: "Queue", content: <QueuePage queue={queue} at={at} /> };
+    return { title: "Queue", content: <QueuePage queue={queue} at={at} url={url} /> };
   });
 }
 
-function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: number }): VNode {
+function QueuePage({ queue, at, url }: QueueProps & { readonly at: number; readonly url: string }): VNode {
   const { pending, gangs, quotas, queues } = queue;
   const sum = (of: (group: QueueView["pending"][number]) => number): number =>
     pending.reduce((total, group) => total + of(group), 0);
@@ -36,7 +39,7 @@ function QueuePage({ queue, at }: { readonly queue: QueueView; readonly at: numb
           </p>
         </Empty>
       )}
-      {pending.length > 0 && <Waiting queue={queue} />}
+      {pending.length > 0 && <Waiting queue={queue} url={url} />}
       {gangs.length > 0 && <Gangs queue={queue} />}
       {queues.length > 0 && <Queues queue={queue} />}
       {quotas.length > 0 && <Quotas queue={queue} />}
@@ -48,7 +51,7 @@ interface QueueProps {
   readonly queue: QueueView;
 }
 
-function Waiting({ queue: { pending, longest } }: QueueProps): VNode {
+function Waiting({ queue: { pending, longest }, url }: QueueProps & { readonly url: string }): VNode {
   return (
     <>
       <h2>Reasons</h2>
@@ -68,21 +71,34 @@ function Waiting({ queue: { pending, longest } }: QueueProps): VNode {
       />
       <h2>Longest waits</h2>
       <Table
-        caption="Waiting pods (longest wait first)"
+        caption="Waiting pods and gangs"
+        order="longest wait first"
         rows={longest}
+        paging={pagingOf(url, "waits")}
         columns={[
           {
-            head: "pod",
-            cell: ({ cluster, namespace, name }) => (
-              <a href={address("/workload", { cluster, namespace, pod: name })}>
-                <bdi>{`${namespace}/${name}`}</bdi>
-              </a>
+            head: "pod or gang",
+            value: ({ namespace, name, gang }) => `${namespace}/${gang?.name ?? name}`,
+            cell: ({ cluster, namespace, name, gang, pods }) => (
+              <>
+                <a href={address("/workload", { cluster, namespace, pod: name })}>
+                  <bdi>{`${namespace}/${gang?.name ?? name}`}</bdi>
+                </a>
+                {gang !== null && <span class="quiet">{` ${gang.kind}, ${counted(pods, "waiting pod")}`}</span>}
+              </>
             ),
           },
           { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
           { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
-          { head: "since", isNumber: true, cell: ({ waitingSeconds }) => minutes(waitingSeconds) },
-          { head: "message of the scheduler", cell: ({ reason, message }) => <bdi>{message || reason}</bdi> },
+          {
+            head: "since",
+            isNumber: true,
+            value: ({ waitingSeconds }) => waitingSeconds,
+            cell: ({ waitingSeconds }) => minutes(waitingSeconds),
+          },
+          { head: "reason", cell: (pod) => <bdi>{waitReason(pod).why}</bdi> },
+          { head: "ends with", cell: (pod) => <bdi>{waitReason(pod).endsWith}</bdi> },
+          { head: "message of the scheduler", cell: ({ message }) => <bdi class="quiet">{message}</bdi> },
         ]}
       />
     </>
@@ -143,7 +159,11 @@ function Quotas({ queue: { quotas } }: QueueProps): VNode {
           { head: "resource", cell: ({ resource }) => resource },
           { head: "granted", isNumber: true, cell: ({ hard }) => hard },
           { head: "used", isNumber: true, cell: ({ used }) => used },
-          { head: "left", isNumber: true, cell: ({ left }) => left },
+          {
+            head: "left",
+            isNumber: true,
+            cell: ({ left }) => (left < 0 ? `0, ${-left} over the quota` : left),
+          },
         ]}
       />
     </>

@@ -1,3 +1,4 @@
+import type { VNode } from "preact";
 import type { AddPage } from "./context.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
@@ -6,7 +7,7 @@ import type { ApiContext } from "../api/context.ts";
 import { createWords } from "../api/words.ts";
 import type { Body } from "../server/answers.ts";
 import type { Asking } from "../server/asking.ts";
-import type { Problem } from "../question/problem.ts";
+import { Problem } from "../question/problem.ts";
 import { addAdvice } from "./advice.tsx";
 import { readAssets } from "../parts/assets.ts";
 import { addExplain } from "./explain.tsx";
@@ -27,6 +28,7 @@ import { addSick } from "./sick.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
 import { withNotice } from "../parts/notice.ts";
+import { tableFile, wantedTable, type WantedTable } from "../parts/table-file.tsx";
 import { loadCharts } from "../parts/charts/chart.tsx";
 import { pageHtml, type Shell } from "../parts/page.tsx";
 import { withSentDays } from "../parts/span-form.tsx";
@@ -65,6 +67,14 @@ export interface Pages {
   problem(problem: Problem, request: FastifyRequest): string;
 }
 
+/** Returns a table of a page as a file. Fails with a {@link Problem} if the page has no such table. */
+function fileBody(content: VNode, wanted: WantedTable, url: string): Body {
+  const file = tableFile(content, wanted);
+  if (file === undefined) throw new Problem("wrong-parameter", `the page has no table ${JSON.stringify(wanted.name)}`);
+  const { bytes, type, fileName: name, rows } = file;
+  return { bytes, type, name, exported: { subject: url, rows } };
+}
+
 /** Creates the pages of a server. */
 export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced" | "proxy">): Pages {
   const { style, icon, script } = readAssets();
@@ -95,6 +105,8 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced
           try {
             const body = async (asking: Asking): Promise<Body> => {
               const { title, content } = await make(request, asking);
+              const wanted = wantedTable(request.url.split("?")[1] ?? "");
+              if (wanted !== undefined) return fileBody(content, wanted, request.url);
               await loadCharts();
               const html = pageHtml(shellOf(request), title, content);
               kept.set(key, { html, madeAt: context.now() });

@@ -143,7 +143,8 @@ function SickPage({ fleet, faults, scrapes, url }: SickProps): VNode {
       ) : (
         <>
           <Table
-            caption="XIDs and faults of nodes, the last one first"
+            caption="XIDs and faults of nodes"
+            order="the last one first"
             rows={faults}
             paging={pagingOf(url, "faults")}
             columns={[

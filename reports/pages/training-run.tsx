@@ -263,7 +263,8 @@ function Slow({ detail: { slow }, currency, to }: RunProps): VNode | null {
         {currency} of productive time by GPUs that are slower than its median.
       </p>
       <Table
-        caption="Slow GPUs of the gang (slowest first)"
+        caption="Slow GPUs of the gang"
+        order="slowest first"
         rows={slow.stragglers}
         columns={[
           { head: "GPU", cell: ({ node, gpu }) => <bdi>{`GPU ${gpu} of ${node}`}</bdi> },
@@ -292,7 +293,8 @@ function Collectives({ detail: { collectives } }: RunProps): VNode | null {
     <>
       <h2>Collectives</h2>
       <Table
-        caption="Collectives of the last seven days, as NCCL Inspector measured them (longest first)"
+        caption="Collectives of the last seven days, as NCCL Inspector measured them"
+        order="longest first"
         rows={collectives}
         columns={[
           { head: "collective", cell: ({ operation }) => <bdi>{operation}</bdi> },

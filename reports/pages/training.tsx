@@ -82,7 +82,8 @@ function RunsPage({ runs, team, currency, span, policy, policies, paging }: Runs
         </Empty>
       ) : (
         <Table
-          caption={`Training runs (${currency}, highest cost first)`}
+          caption={`Training runs (${currency})`}
+          order="highest cost first"
           rows={runs}
           paging={paging}
           isWide
@@ -172,7 +173,8 @@ function IncidentsPage({ incidents, isOfAll, currency, span, policy, policies, p
       ) : (
         <>
           <Table
-            caption={`Incidents (${currency}, highest cost first)`}
+            caption={`Incidents (${currency})`}
+            order="highest cost first"
             rows={incidents}
             paging={paging}
             isWide

@@ -24,6 +24,7 @@ export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, more = [] }: Liv
     <Table
       isWide
       caption={gpus.length === 1 ? "1 GPU or part of a GPU" : `${gpus.length} GPUs and parts of GPUs`}
+      order="by node and GPU"
       rows={gpus}
       paging={paging}
       columns={[...columnsAt(atMillis), ...more]}

@@ -13,6 +13,8 @@ export interface Paging {
   readonly addressOf: (page: number) => string;
   /** Returns the address with the rows in the order of a column. */
   readonly sortedBy: (head: string, isDescending: boolean) => string;
+  /** Returns the address of all its rows as a file, in their order. */
+  readonly fileOf: (format: string) => string;
   /** The path of the page and its other parameters, for a form. */
   readonly path: string;
   readonly kept: readonly (readonly [name: string, value: string])[];
@@ -43,6 +45,7 @@ export function pagingOf(url: string, name: string): Paging {
     find: parameters.get(findName)?.trim() ?? "",
     addressOf: (other) => addressWith({ [name]: String(other) }),
     sortedBy: (of, isDescending) => addressWith({ [sortName]: isDescending ? `-${of}` : of, [name]: undefined }),
+    fileOf: (format) => addressWith({ [format]: name }).replace(/#.*$/, ""),
     path: `${path}#${name}`,
     kept: [...parameters].filter(([key]) => key !== name && key !== findName),
   };
@@ -59,16 +62,16 @@ export function rowsBefore(count: number, { page }: Pick<Paging, "page">): numbe
   return (pageWithin(count, page) - 1) * ROWS_OF_PAGE;
 }
 
-/** Links to the previous and next parts; nothing if there is one part. */
-export function PagingLinks({ count, paging, caption }: PagingLinksProps): VNode | null {
-  if (count <= ROWS_OF_PAGE) return null;
+/** Links to the previous and next parts, and the given links to all rows; nothing if there is neither. */
+export function PagingLinks({ count, paging, caption, children }: PagingLinksProps): VNode | null {
+  if (count <= ROWS_OF_PAGE && children === undefined) return null;
   const { addressOf } = paging;
   const page = pageWithin(count, paging.page);
   const first = (page - 1) * ROWS_OF_PAGE + 1;
   const last = Math.min(count, page * ROWS_OF_PAGE);
   return (
     <nav class="links" aria-label={`Parts of: ${caption}`}>
-      <span class="quiet">{`${first} to ${last} of ${count}`}</span>
+      {count > ROWS_OF_PAGE && <span class="quiet">{`${first} to ${last} of ${count}`}</span>}
       {page > 1 && (
         <a rel="prev" href={addressOf(page - 1)}>
           Previous {ROWS_OF_PAGE}
@@ -79,6 +82,7 @@ export function PagingLinks({ count, paging, caption }: PagingLinksProps): VNode
           Next {Math.min(ROWS_OF_PAGE, count - last)}
         </a>
       )}
+      {children}
     </nav>
   );
 }
@@ -88,6 +92,7 @@ interface PagingLinksProps {
   readonly count: number;
   readonly paging: Paging;
   readonly caption: string;
+  readonly children?: VNode | undefined;
 }
 
 function pageWithin(count: number, page: number): number {

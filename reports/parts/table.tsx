@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { PagingLinks, rowsOfPage, type Paging } from "./paging.tsx";
+import { FileLinks, useTableFile } from "./table-file.tsx";
 
 /** A column of a table: its header, whether it contains numbers, and the cell of a row. */
 export interface Column<Row> {
@@ -15,12 +16,17 @@ export interface Column<Row> {
 }
 
 /** A table whose first column contains the row headers. Rows of a table with `paging` can be sorted and found. */
-export function Table<Row>({ caption, columns, rows, isWide = false, paging }: TableProps<Row>): VNode {
+export function Table<Row>(props: TableProps<Row>): VNode {
+  const { caption: title, order, columns, rows, isWide = false, paging, part } = props;
   const [first, ...others] = columns;
-  const chosen = paging === undefined ? rows : chosenRows(rows, columns, paging);
+  const isChosen = paging === undefined || part !== undefined;
+  const chosen = isChosen ? rows : chosenRows(rows, columns, paging);
+  const inOrder = paging?.sort === undefined ? order : `by ${paging.sort.head}`;
+  const caption = inOrder === undefined ? title : `${title}, ${inOrder}`;
+  useTableFile(isChosen ? undefined : paging.name, columns, chosen);
   const isWhole = chosen.length === rows.length;
   const hasFoot = isWhole && columns.some(({ foot }) => foot !== undefined);
-  const shown = paging === undefined ? chosen : rowsOfPage(chosen, paging);
+  const shown = isChosen ? chosen : rowsOfPage(chosen, paging);
   const table = (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption} {...(paging && { id: paging.name })}>
       <table {...(isWide ? { class: "wide" } : {})}>
@@ -28,7 +34,7 @@ export function Table<Row>({ caption, columns, rows, isWide = false, paging }: T
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head column={column} rows={rows} paging={paging} />
+              <Head column={column} rows={rows} paging={paging} heads={part?.heads} />
             ))}
           </tr>
         </thead>
@@ -62,9 +68,13 @@ export function Table<Row>({ caption, columns, rows, isWide = false, paging }: T
   if (paging === undefined) return table;
   return (
     <>
-      {(rows.length > LEAST_TO_FIND || !isWhole) && <Find count={chosen.length} paging={paging} caption={caption} />}
+      {!isChosen && (rows.length > LEAST_TO_FIND || !isWhole) && (
+        <Find count={chosen.length} paging={paging} caption={caption} />
+      )}
       {table}
-      <PagingLinks count={chosen.length} paging={paging} caption={caption} />
+      <PagingLinks count={part?.count ?? chosen.length} paging={paging} caption={caption}>
+        {!isChosen && rows.length > 0 ? <FileLinks addressOf={paging.fileOf} /> : undefined}
+      </PagingLinks>
     </>
   );
 }
@@ -125,10 +135,11 @@ function compare(a: string | number | undefined, b: string | number | undefined)
 }
 
 /** The head of a column. It leads to the rows in its order: numbers from the largest on first, texts from the first. */
-function Head<Row>({ column, rows, paging }: HeadProps<Row>): VNode {
+function Head<Row>({ column, rows, paging, heads }: HeadProps<Row>): VNode {
   const { head, isNumber = false } = column;
   const [first] = rows;
-  const isSortable = paging !== undefined && rows.length > 1 && head !== "" && valueOf(column, first!) !== undefined;
+  const hasOrder = heads === undefined ? () => valueOf(column, first!) !== undefined : () => heads.includes(head);
+  const isSortable = paging !== undefined && rows.length > 1 && head !== "" && hasOrder();
   const sort = paging?.sort?.head === head ? paging.sort : undefined;
   const order = sort === undefined ? {} : ({ "aria-sort": sort.isDescending ? "descending" : "ascending" } as const);
   const isDescending = sort === undefined ? isNumber : !sort.isDescending;
@@ -143,6 +154,7 @@ interface HeadProps<Row> {
   readonly column: Column<Row>;
   readonly rows: readonly Row[];
   readonly paging: Paging | undefined;
+  readonly heads: readonly string[] | undefined;
 }
 
 /** A form that leaves the rows with a text. It works without a script. */
@@ -168,12 +180,16 @@ interface FindProps {
 
 interface TableProps<Row> {
   readonly caption: string;
+  /** The page's own order in words: `highest first`. */
+  readonly order?: string;
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly rows: readonly Row[];
   /** True for many columns: cells are not wrapped, and the table scrolls. */
   readonly isWide?: boolean;
   /** The shown part of many rows. The foot is of all rows. */
   readonly paging?: Paging;
+  /** Set if `rows` are already what the paging selects: the number of all rows, and the heads of the columns that can sort them. */
+  readonly part?: { readonly count: number; readonly heads: readonly string[] };
 }
 
 /** An empty view, with the reason and the next step. */

@@ -37,6 +37,12 @@ export function podScope(of: {
   return and(named, { samples: pods, rollups: pods, parameters: { of_workload: workload } });
 }
 
+/** Returns the scope of what the pods of some namespaces held. */
+export function namespacesScope(namespaces: readonly string[]): SampleScope {
+  const sql = "holder_namespace IN {of_namespaces:Array(String)}";
+  return { samples: sql, rollups: sql, parameters: { of_namespaces: namespaces }, isOfPods: true };
+}
+
 /** Returns the part of a scope that some pods hold, by their UIDs: of a shared GPU only what was measured for each pod. */
 export function heldBy(scope: SampleScope, uids: readonly string[]): SampleScope {
   const isOf = (column: string): string => `${column} IN {of_uids:Array(String)}`;

@@ -52,6 +52,26 @@ describe("an explanation", () => {
     expect(gap).toMatchObject({ gpu: 0, share: "1", segment: { coveredMillis: 2_790_000, activityPpm: 500_000 } });
   });
 
+  it("has its lines part by part in any order, with their number", async () => {
+    const all = (await explain(store, of({}))).lines;
+    const partAt = async (skip: number) => {
+      const lines = { most: 2, skip, order: { by: "state", isDescending: true } } as const;
+      return explain(store, of({}), { lines });
+    };
+    const parts = await Promise.all([0, 2, 4, 6, 8].map(partAt));
+    expect(parts.map(({ lineCount }) => lineCount)).toEqual(parts.map(() => all.length));
+    const shown = parts.flatMap(({ lines }) => lines);
+    expect(shown.map(({ state }) => state)).toEqual(
+      all
+        .map(({ state }) => state)
+        .toSorted()
+        .toReversed(),
+    );
+    expect(new Set(shown.map((line) => JSON.stringify(line)))).toEqual(
+      new Set(all.map((line) => JSON.stringify(line))),
+    );
+  });
+
   it("of a month has the lines that were booked in it", async () => {
     const booked = (name: string) =>
       explain(store, { ...of({ team: "vision" }), kind: "chargeback", span: readPeriod(name)! });

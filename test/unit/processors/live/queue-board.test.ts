@@ -103,6 +103,23 @@ describe("gangs", () => {
     expect(gangs).toMatchObject([{ name: "gang", size: 3, holdingPods: 2, heldDevices: 2, holdingSeconds: 1200 }]);
   });
 
+  it("are one row of the longest waits, with all their waiting devices", () => {
+    const gang = { kind: "PodGroup", name: "gang", size: 3 };
+    const { longest } = view(pending("a", 5, { gang }), pending("b", 20, { gang }), pending("c", 10));
+    expect(
+      longest.map(({ name, pods, devices, waitingSeconds, gang: of }) => [
+        name,
+        pods,
+        devices,
+        waitingSeconds,
+        of?.name,
+      ]),
+    ).toEqual([
+      ["b", 2, 2, 1200, "gang"],
+      ["c", 1, 1, 600, undefined],
+    ]);
+  });
+
   it("whose last members are not created yet wait too", () => {
     expect(view(bound("a", 20)).gangs).toMatchObject([{ holdingPods: 1, size: 3 }]);
   });

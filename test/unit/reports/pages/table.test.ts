@@ -2,6 +2,8 @@ import { h } from "preact";
 import { render } from "preact-render-to-string";
 import { describe, expect, it } from "vitest";
 import { pagingOf } from "../../../../reports/parts/paging.tsx";
+import { Money } from "../../../../reports/parts/money.tsx";
+import { tableFile, wantedTable } from "../../../../reports/parts/table-file.tsx";
 import { Table, type Column } from "../../../../reports/parts/table.tsx";
 
 interface Team {
@@ -30,6 +32,41 @@ function tableAt(url: string): string {
 
 const namesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name!);
+
+describe("a table as a file", () => {
+  const columns: readonly [Column<Team>, ...Column<Team>[]] = [
+    COLUMNS[0],
+    {
+      head: "cost",
+      isNumber: true,
+      value: ({ cost }) => cost,
+      cell: ({ cost }) => h(Money, { amount: `${cost}.123456`, currency: "USD" }),
+    },
+    { head: "note", cell: ({ cost }) => (cost === 249 ? `=1+1, "<b>" & more` : h("i", null, "–")) },
+  ];
+  const fileAt = (url: string): string | undefined => {
+    const table = h(Table<Team>, { caption: "Teams", rows: TEAMS, columns, paging: pagingOf(url, "teams") });
+    const wanted = wantedTable(url.split("?")[1]!)!;
+    return tableFile(h("div", null, table), wanted)?.bytes.toString();
+  };
+
+  it("is CSV with all found rows in their order, exact amounts, and no formula", () => {
+    const lines = fileAt("/?teams.sort=-cost&teams.find=team-1&csv=teams")!.split("\r\n");
+    expect(lines).toHaveLength(1 + 100 + 1);
+    expect(lines.slice(0, 2)).toEqual(["team,cost,note", `team-107,249.123456,"'=1+1, ""<b>"" & more"`]);
+    expect(lines[2]).toMatch(/^team-1\d\d,\d+\.123456,$/);
+  });
+
+  it("is JSON with a member for each column", () => {
+    const rows = JSON.parse(fileAt("/?teams.sort=-cost&json=teams")!) as readonly object[];
+    expect(rows).toHaveLength(250);
+    expect(rows[0]).toEqual({ team: "team-107", cost: "249.123456", note: `=1+1, "<b>" & more` });
+  });
+
+  it("does not exist under another name", () => {
+    expect(fileAt("/?csv=pods")).toBeUndefined();
+  });
+});
 
 describe("a table with many rows", () => {
   it("has the page's own order without parameters, and leads to other orders", () => {
