@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import pino from "pino";
 import { periodOf } from "../domain/period.ts";
 import { HOUR_MILLIS } from "../domain/time.ts";
+import { createClosing } from "../services/closing.ts";
 import { NO_METRICS } from "../domain/training/metrics.ts";
 import { OPEN } from "../reports/access/viewer.ts";
 import { addReports } from "../reports/routes.ts";
@@ -115,6 +116,7 @@ async function serve(store: StoreClient, now: () => number): Promise<FastifyInst
     env: process.env,
     store,
     ledger: ledgerOf(config),
+    closing: createClosing(config, store, now),
     focus,
     practices,
     training,

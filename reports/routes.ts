@@ -14,6 +14,7 @@ import type { People } from "./sign-in/people.ts";
 import type { Access } from "./server/access.ts";
 import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
+import type { Closing } from "./closing.ts";
 import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
 import { createLedgerVersions } from "./server/ledger-version.ts";
@@ -25,6 +26,7 @@ import { createSums } from "./sums/sums.ts";
 export interface ReportsOptions {
   readonly store: StoreClient;
   readonly ledger: Ledger;
+  readonly closing: Closing;
   readonly focus: FocusConfig;
   readonly practices: PracticesConfig;
   readonly training: TrainingConfig;
@@ -89,6 +91,8 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
     await watching;
   });
   const context: ApiContext = {
+    store,
+    closing: options.closing,
     ledger,
     answers,
     sums,

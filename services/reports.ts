@@ -6,6 +6,7 @@ import { createEndedSessions } from "../reports/sign-in/ended-sessions.ts";
 import { createPeople } from "../reports/sign-in/people.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
+import { createClosing } from "./closing.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 import { openTrainingMetrics } from "./training-metrics.ts";
 import { createPortAccess, type PortAccess } from "./port-access.ts";
@@ -39,6 +40,7 @@ export async function openReports(
     access: guard,
     people,
     ledger: ledgerOf(config),
+    closing: createClosing(config, store, now),
     focus: config.focus,
     practices: config.practices,
     training: config.training,

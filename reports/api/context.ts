@@ -5,6 +5,8 @@ import type { TrainingMetrics } from "../../domain/training/metrics.ts";
 import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { Logger } from "pino";
+import type { StoreClient } from "../../runtime/store/client.ts";
+import type { Closing } from "../closing.ts";
 import type { RecordAudit } from "../access/audit.ts";
 import type { Viewer } from "../access/viewer.ts";
 import type { Filter } from "../question/question.ts";
@@ -15,6 +17,8 @@ import type { Sums } from "../sums/sums.ts";
 /** The dependencies of the API's routes. */
 export interface ApiContext {
   readonly ledger: Ledger;
+  readonly store: StoreClient;
+  readonly closing: Closing;
   readonly answers: Answers;
   readonly sums: Sums;
   readonly now: () => number;

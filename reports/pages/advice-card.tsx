@@ -16,6 +16,7 @@ import { Figure } from "../parts/figures.tsx";
 import { Money, moneyColumn } from "../parts/money.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import type { AddPage, PageContext } from "./context.ts";
+import { MarkForm } from "./decisions.tsx";
 
 /** Adds the page of one card: its evidence, its change with the exact lines, and both bills. */
 export function addCard(add: AddPage, { now }: PageContext): void {
@@ -65,6 +66,7 @@ function CardPage({ stored, run, isLatest, title, now }: CardProps): VNode {
         </div>
       )}
       {mark !== undefined && <Decision mark={mark} now={now} />}
+      <MarkForm id={card.id} />
       <Savings card={card} />
       <h2>Change</h2>
       <p>{remedy.what}</p>

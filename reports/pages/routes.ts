@@ -10,6 +10,7 @@ import type { Asking } from "../server/asking.ts";
 import { Problem } from "../question/problem.ts";
 import { addAdvice } from "./advice.tsx";
 import { readAssets } from "../parts/assets.ts";
+import { addDecisions } from "./decisions.tsx";
 import { addExplain } from "./explain.tsx";
 import { addFleet } from "./fleet.tsx";
 import { addOverview } from "./overview.tsx";
@@ -93,6 +94,7 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced
     async add(server, context, login) {
       const page: LoginPage = (request, title, content) => pageHtml(shellOf(request), title, content);
       await addLogin(server, { ...login, page });
+      addDecisions(server, { ...context, page });
       for (const { path, type, bytes } of [style, icon, script])
         server.get(path, { schema: { hide: true } }, (_, reply) =>
           reply.type(type).header("cache-control", `public, max-age=${YEAR_SECONDS}, immutable`).send(bytes),

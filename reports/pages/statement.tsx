@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import { CHARGE_STATES } from "../../domain/charge/charge.ts";
+import { seesAll } from "../access/viewer.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import type { ChargesQuestion } from "../question/question.ts";
 import { readStatements, type MonthStatements, type Statement } from "../read/statements.ts";
@@ -38,11 +39,12 @@ export function addStatement(add: AddPage, { words, ledger, sums }: PageContext)
       const question = { policy, kind: "chargeback", span: period, where } as const;
       const [only] = month.statements;
       const form = <PeriodForm period={period.name} policies={keptPolicies(ledger)} policy={policy} />;
+      const canClose = month.closed === null && month.statements.length > 0 && seesAll(viewer);
       const content =
         team !== undefined && month.statements.length === 1 ? (
           <OneStatement {...{ month, statement: only!, question }} />
         ) : (
-          <AllStatements {...{ month, question, form, paging: pagingOf(url, "statements") }} />
+          <AllStatements {...{ month, question, form, canClose, paging: pagingOf(url, "statements") }} />
         );
       return { title: `Statement of ${period.name}`, content };
     },
@@ -95,10 +97,12 @@ interface MonthProps {
 
 interface AllProps extends MonthProps {
   readonly form: VNode;
+  /** True if the viewer may close the month, and it is open. */
+  readonly canClose: boolean;
   readonly paging: Paging;
 }
 
-function AllStatements({ month, question, form, paging }: AllProps): VNode {
+function AllStatements({ month, question, form, canClose, paging }: AllProps): VNode {
   const { billingPeriod, currency, total, statements, closed } = month;
   const cost = moneyColumn(statements, (statement) => statement.cost, currency);
   const isPosted = statements.some(({ posted }) => posted !== null);
@@ -149,6 +153,11 @@ function AllStatements({ month, question, form, paging }: AllProps): VNode {
             },
           ]}
         />
+      )}
+      {canClose && (
+        <p class="links">
+          <a href={address("/statement/close", { period: billingPeriod })}>Preview and close {billingPeriod}</a>
+        </p>
       )}
       <Formats period={billingPeriod} policy={month.policy} />
     </>

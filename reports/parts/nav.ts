@@ -15,7 +15,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
       { path: "/", name: "Overview", below: ["/team", "/workload", "/explain"] },
       { path: "/serving", name: "Serving", below: ["/serving/explain"] },
       { path: "/training", name: "Training", below: ["/training/run"] },
-      { path: "/statement", name: "Statement" },
+      { path: "/statement", name: "Statement", below: ["/statement/close"] },
     ],
   },
   {

@@ -46,6 +46,8 @@ export interface Answers {
     readonly viewer: Viewer;
     readonly key: string;
   }): Promise<Value> | undefined;
+  /** Lets the next answers have a change that this server made. */
+  forgetVersion(): void;
   /**
    * Returns the store for a file that is sent while it is read. Each of its reads has a slot of its own, so files of many callers progress
    * together.
@@ -135,6 +137,7 @@ export function createAnswers(parts: {
         (signal) => make(storeFor(store, caller, signal)),
         (value) => rows(value) * ROW_BYTES,
       ),
+    forgetVersion: () => ledgerVersions.forget(),
     pastPart: (of) => remembered.past(of.ledgerVersion, partKey(of)),
     storeForFile(request, reply) {
       const [caller, gone] = [callerOf(request), goneSignal(reply)];

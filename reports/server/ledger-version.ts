@@ -10,6 +10,8 @@ export interface LedgerVersions {
    * and every hour; every few seconds while the ledger is empty. Fails with a `StoreError`.
    */
   current(): Promise<string>;
+  /** Reads the publication again for the next request, after a change by this server. */
+  forget(): void;
   /**
    * Checks for new publications. Each becomes current when `prepare` has made the data for its answers, so that no request waits for it. If
    * that takes longer than a publication may stay unseen, the publication becomes current before. Checks are rare while nobody asks for the
@@ -63,6 +65,9 @@ export function createLedgerVersions(
         });
       }
       return read.ledgerVersion;
+    },
+    forget() {
+      read = undefined;
     },
     async watch(prepare, signal) {
       let prepared: string | undefined;

@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { createToken, revokeToken } from "../../reports/access/tokens.ts";
 import { accessMode } from "../../reports/access/mode.ts";
 import { addReports } from "../../reports/routes.ts";
+import { createClosing } from "../../services/closing.ts";
 import { createPortAccess } from "../../services/port-access.ts";
 import { NO_METRICS } from "../../domain/training/metrics.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
@@ -70,6 +71,7 @@ describe("the access control of the reports' server", () => {
     const of = {
       store,
       ledger,
+      closing: createClosing(config, store, Date.now),
       focus,
       practices,
       training,

@@ -7,6 +7,7 @@ import { guardRoutes } from "../../reports/server/guard.ts";
 import { portOf } from "../../reports/server/route-table.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { parseConfig } from "../../runtime/config/load.ts";
+import { createClosing } from "../../services/closing.ts";
 import { NO_METRICS } from "../../domain/training/metrics.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
@@ -19,6 +20,8 @@ export interface ReportsServer {
   viewer: Viewer;
   /** Requests an address as a viewer. */
   get(url: string, as?: Viewer, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
+  /** Sends a form as a viewer. */
+  post(url: string, form: Readonly<Record<string, string>>, as?: Viewer): Promise<LightMyRequestResponse>;
   close(): Promise<void>;
 }
 
@@ -42,6 +45,16 @@ export async function createReportsServer(
       server.viewer = as;
       return fastify.inject({ url, headers });
     },
+    post(url, form, as = FINANCE) {
+      server.viewer = as;
+      const payload = new URLSearchParams(form).toString();
+      return fastify.inject({
+        url,
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        payload,
+      });
+    },
     close: () => fastify.close(),
   };
   const parsed = parseConfig(config, { source: "the test", folder: ".", env: {} });
@@ -56,6 +69,7 @@ export async function createReportsServer(
     env: process.env,
     store,
     ledger: ledgerOf(parsed),
+    closing: createClosing(parsed, store, () => server.now),
     focus: parsed.focus,
     practices: parsed.practices,
     training: parsed.training,

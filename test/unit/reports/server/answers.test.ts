@@ -13,7 +13,7 @@ it("a crowd of exports from memory writes at most two entries of the audit trail
   let [running, most] = [0, 0];
   const answers = createAnswers({
     store: { bounded: () => ({}) } as unknown as StoreClient,
-    ledgerVersions: { current: () => Promise.resolve("1"), watch: () => Promise.resolve() },
+    ledgerVersions: { current: () => Promise.resolve("1"), watch: () => Promise.resolve(), forget() {} },
     remembered: createRemembered(1_000_000),
     async record(entry) {
       running += 1;
