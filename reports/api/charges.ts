@@ -49,6 +49,7 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
       "The cost of a time by any dimensions (highest cost first). Figures are exact, and the total has all rows.",
     query: z.strictObject({
       ...asked,
+      compare: words.compare,
       by: words.by,
       format: z
         .enum(FORMATS)
@@ -62,7 +63,8 @@ export function addCharges(server: ApiServer, context: ApiContext, words: Words)
     answer: chargesSchema,
     async handle({ query, request, reply }) {
       const { viewer } = request;
-      const question = { ...questionOf(query, viewer, context), by: query.by.by };
+      const compared = query.compare && fixedSpan(query.compare.span);
+      const question = { ...questionOf(query, viewer, context), by: query.by.by, compared };
       return answers.send(request, reply, async (asking) => {
         const { ledgerVersion } = asking;
         const read = (): Promise<Report> => readPart(context, asking, question);

@@ -64,6 +64,11 @@ export function createWords(now: () => number) {
   };
   return {
     span: z.string().default("month").transform(readText(span)).describe(`The time of the question: ${SPAN_FORM}.`),
+    compare: z
+      .string()
+      .optional()
+      .transform((text, context) => (text === undefined || text === "" ? undefined : readText(span)(text, context)))
+      .describe("The time to compare with. Default: an equal time before the span."),
     period: z
       .string()
       .default("")

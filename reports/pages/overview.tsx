@@ -61,14 +61,20 @@ const CHARTS = ["state", "team"] as const;
 /** Adds the first page: the cost of the fleet, its parts, and its changes. */
 export function addOverview(add: AddPage, context: PageContext): void {
   const { words, ledger } = context;
-  const query = z.object({ span: words.span, policy: words.policy, chart: z.enum(CHARTS).default("state") });
+  const query = z.object({
+    span: words.span,
+    policy: words.policy,
+    chart: z.enum(CHARTS).default("state"),
+    compare: words.compare,
+  });
   add("/", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
-    const { span, policy, chart } = asked as z.output<typeof query>;
+    const { span, policy, chart, compare } = asked as z.output<typeof query>;
     const question = {
       policy: policyOf(ledger, policy),
       kind: "showback",
       span: fixedSpan(span.span),
       where: allowed([], viewer),
+      compared: compare && fixedSpan(compare.span),
     } as const;
     const byChart = chart === "team" ? ["chargeDay", "team"] : ["chargeDay"];
     const closing = { closingDay: ledger.closing.day, now: context.now() };
@@ -107,7 +113,8 @@ function OverviewPage(overview: Overview): VNode {
         <Guide beginning={beginning} isListPriced={isListPriced} now={now} />
       </>
     );
-  const form = <SpanForm path="/" span={span} policies={policies} policy={question.policy} />;
+  const compared = question.compared?.name ?? "";
+  const form = <SpanForm path="/" {...{ span, policies, compared }} policy={question.policy} keep={{ chart }} />;
   if (rows.length === 0)
     return (
       <>
@@ -142,7 +149,7 @@ function OverviewPage(overview: Overview): VNode {
       <nav class="links tabs" aria-label="Parts of the chart">
         {CHARTS.map((name) => (
           <a
-            href={address("/", { span, policy: question.policy, chart: name })}
+            href={address("/", { span, policy: question.policy, compare: compared, chart: name })}
             {...(name === chart ? { "aria-current": "true" as const } : {})}
           >
             by {name}

@@ -29,17 +29,18 @@ export function addSubjects(add: AddPage, context: PageContext): void {
 function addSubject(add: AddPage, context: PageContext, subject: Subject): void {
   const { words, ledger } = context;
   const named = Object.fromEntries(subject.named.map((name) => [name, z.string().max(500).default("")]));
-  const query = z.object({ span: words.span, policy: words.policy, ...LIVE_WORDS, ...named });
+  const query = z.object({ span: words.span, policy: words.policy, compare: words.compare, ...LIVE_WORDS, ...named });
   const isOfTeam = subject.path === "/team";
   const isLive = isOfTeam || subject.scope !== undefined;
   add(subject.path, { schema: { querystring: query }, isLive }, async ({ query: asked, viewer, url }, asking) => {
-    const { span, policy, window, at, ...of } = asked as z.output<typeof query> & Named;
+    const { span, policy, compare, window, at, ...of } = asked as z.output<typeof query> & Named;
     const { where: own, elsewhere = [] } = await subject.find(of, asking.store, span.span);
     const question = {
       policy: policyOf(ledger, policy),
       kind: "showback",
       span: fixedSpan(span.span),
       where: allowed(own, viewer),
+      compared: compare && fixedSpan(compare.span),
     } as const;
     const bys = [["chargeDay"], ...subject.parts.map(({ by }) => by)];
     const [[byDay, ...parts], advice, live] = await Promise.all([
@@ -116,7 +117,12 @@ function SubjectPage(props: SubjectProps): VNode {
           <h2>Cost</h2>
         </>
       )}
-      <SpanForm path={subject.path} span={span} policies={policies} policy={question.policy} keep={keep} />
+      <SpanForm
+        path={subject.path}
+        {...{ span, policies, keep }}
+        policy={question.policy}
+        compared={question.compared?.name ?? ""}
+      />
       {elsewhere.length > 0 && (
         <p class="links">
           <span class="quiet">In the same time the GPU was also in other slots. They are not in these figures:</span>

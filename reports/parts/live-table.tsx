@@ -2,7 +2,6 @@ import type { VNode } from "preact";
 import { MINUTE_MILLIS } from "../../domain/time.ts";
 import type { LiveGpu, LiveHolder } from "../read/live-gpus.ts";
 import { address, teamAddress } from "./address.ts";
-import { Ratio } from "./money.tsx";
 import type { Paging } from "./paging.tsx";
 import { Table, type Column } from "./table.tsx";
 
@@ -81,13 +80,13 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
       head: "activity",
       isNumber: true,
       value: ({ activityRatio }) => activityRatio ?? -1,
-      cell: ({ activityRatio }) => <Ratio ratio={activityRatio === undefined ? null : activityRatio.toFixed(6)} />,
+      cell: ({ activityRatio }) => shareText(activityRatio ?? null),
     },
     {
       head: "memory",
       isNumber: true,
       value: (gpu) => memoryRatio(gpu) ?? -1,
-      cell: (gpu) => <Ratio ratio={memoryRatio(gpu)?.toFixed(6) ?? null} />,
+      cell: (gpu) => shareText(memoryRatio(gpu)),
     },
     numberColumn("°C", ({ temperatureCelsius }) => temperatureCelsius),
     numberColumn("W", ({ powerWatts }) => powerWatts),
@@ -96,6 +95,11 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
     { head: "regime", cell: ({ regime }) => regime },
     { head: "evidence", cell: ({ holder }) => (holder === undefined ? "" : EVIDENCE[holder.evidence]) },
   ];
+}
+
+/** Returns a measured part in percent: a measurement, unlike a figure of charges, has no explanation. */
+function shareText(ratio: number | null): string {
+  return ratio === null ? "–" : `${(ratio * 100).toFixed(1)} %`;
 }
 
 /** Returns the used part of a device's memory, 0..1; null if it was not measured. */

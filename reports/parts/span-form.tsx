@@ -16,7 +16,7 @@ const SPANS: readonly { readonly name: string; readonly title: string }[] = [
 ];
 
 /** A form for the time of a view (one of the usual ones, or two days), and for the policy if several are kept. It works without a script. */
-export function SpanForm({ path, span, policies, policy, keep = {} }: SpanFormProps): VNode {
+export function SpanForm({ path, span, policies, policy, compared, keep = {} }: SpanFormProps): VNode {
   const { first, last } = daysOf(span);
   const isOther = !SPANS.some(({ name }) => name === span);
   return (
@@ -47,6 +47,12 @@ export function SpanForm({ path, span, policies, policy, keep = {} }: SpanFormPr
         to
         <input type="date" name={LAST_DAY} value={last} />
       </label>
+      {compared !== undefined && (
+        <label>
+          compared with
+          <input name="compare" value={compared} placeholder="the time before" size={16} />
+        </label>
+      )}
       {policies.length > 1 && (
         <label>
           Policy
@@ -99,6 +105,8 @@ interface SpanFormProps {
   readonly span: string;
   readonly policies: readonly string[];
   readonly policy: string;
+  /** The time that the view is compared with, empty for the time before; absent for a view without a comparison. */
+  readonly compared?: string;
   /** The other parameters of the view. */
   readonly keep?: Readonly<Record<string, string>>;
 }

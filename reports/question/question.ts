@@ -20,6 +20,8 @@ export interface ChargesQuestion {
   readonly span: Span;
   /** Only lines with one of the values in each of these dimensions count. */
   readonly where: readonly Filter[];
+  /** The time that a report is compared with; by default an equal time before the span. */
+  readonly compared?: Span | undefined;
 }
 
 /** A question with the dimensions by which charges are added up: names of `domain/charge/dimension.ts`. */

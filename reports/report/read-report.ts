@@ -42,13 +42,14 @@ export async function readReports(
   book: PricedBy,
   { isCompared = true, chooseTable = fromLines }: ReadingOptions = {},
 ): Promise<readonly Report[]> {
-  const { kind, span } = question;
+  const { kind, span, compared } = question;
   const comparable = bys.filter((by) => isCompared && hasTrend({ by }));
   const [groups, charged] = await Promise.all([
     readGroups(store, question, bys, chooseTable),
     readCharged(store, span),
   ]);
-  const earlier = comparable.length > 0 && charged !== undefined ? partBefore(span, charged.hoursUntil) : undefined;
+  const isTrend = comparable.length > 0 && charged !== undefined;
+  const earlier = isTrend ? (compared ?? partBefore(span, charged.hoursUntil)) : undefined;
   // The cost of a time before the first charge is unknown, not 0.
   const comparedWith = earlier !== undefined && charged!.since <= earlier.from ? earlier : undefined;
   const before =
