@@ -14,6 +14,7 @@ import type { People } from "./sign-in/people.ts";
 import type { Access } from "./server/access.ts";
 import { addApi } from "./api/api.ts";
 import type { ApiContext } from "./api/context.ts";
+import type { ReadAlerts } from "./firing-alerts.ts";
 import type { Closing } from "./closing.ts";
 import { createPages } from "./pages/routes.ts";
 import { createAnswers } from "./server/answers.ts";
@@ -27,6 +28,8 @@ export interface ReportsOptions {
   readonly store: StoreClient;
   readonly ledger: Ledger;
   readonly closing: Closing;
+  /** Reads the firing alerts; absent if no Prometheus is configured. */
+  readonly readAlerts?: ReadAlerts;
   readonly focus: FocusConfig;
   readonly practices: PracticesConfig;
   readonly training: TrainingConfig;
@@ -93,6 +96,7 @@ export async function addReports(server: FastifyInstance, options: ReportsOption
   const context: ApiContext = {
     store,
     closing: options.closing,
+    readAlerts: options.readAlerts ?? (() => Promise.resolve(undefined)),
     ledger,
     answers,
     sums,

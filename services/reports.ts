@@ -6,6 +6,7 @@ import { createEndedSessions } from "../reports/sign-in/ended-sessions.ts";
 import { createPeople } from "../reports/sign-in/people.ts";
 import { ledgerOf } from "../runtime/config/ledger.ts";
 import type { Config } from "../runtime/config/schema.ts";
+import { openFiringAlerts } from "./firing-alerts.ts";
 import { createClosing } from "./closing.ts";
 import { rulesOfConfig } from "./ledger-rules.ts";
 import { openTrainingMetrics } from "./training-metrics.ts";
@@ -35,11 +36,13 @@ export async function openReports(
   else if (config.server.metricsToken === undefined)
     logger.warn("server.metricsToken is not set: only administrators can read /metrics of servers and processors");
   const { metrics, stop } = openTrainingMetrics(config.training, logger);
+  const alerts = openFiringAlerts(config.server.prometheus, { now, logger });
   const options = {
     ...of,
     access: guard,
     people,
     ledger: ledgerOf(config),
+    readAlerts: alerts.read,
     closing: createClosing(config, store, now),
     focus: config.focus,
     practices: config.practices,
@@ -52,6 +55,7 @@ export async function openReports(
   };
   const add = async (scope: FastifyInstance): Promise<void> => {
     scope.addHook("onClose", stop);
+    scope.addHook("onClose", alerts.stop);
     await addReports(scope, options);
   };
   return { guard, addRoutes: (server) => void server.register(add) };

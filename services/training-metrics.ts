@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
-import { authorizationOf } from "../collectors/exporters/http/credentials.ts";
-import { createPrometheusClient } from "../collectors/prometheus/read/client.ts";
 import { createTrainingMetrics } from "../collectors/prometheus/training/metrics.ts";
 import type { TrainingServer } from "../collectors/prometheus/training/server.ts";
 import type { TrainingMetrics } from "../domain/training/metrics.ts";
+import { clientOf } from "./prometheus-client.ts";
 import type { TrainingConfig } from "../runtime/config/training.ts";
 
 const ANSWER_MILLIS = 20_000;
@@ -29,21 +28,8 @@ export function openTrainingMetrics(config: TrainingConfig, logger: Logger): Ope
 
 /** Returns the servers of `training.prometheus`. A request that fails is not repeated. */
 export function trainingServers({ prometheus }: TrainingConfig): readonly TrainingServer[] {
-  return prometheus.map(({ url, ca, bearerToken, basic, tenant, ...server }) => {
-    const authorization = authorizationOf({ basic, bearerToken });
-    const client = createPrometheusClient({
-      url,
-      headers: {
-        ...(authorization === undefined ? {} : { authorization }),
-        ...(tenant === undefined ? {} : { "x-scope-orgid": tenant }),
-      },
-      maxLoad: 1,
-      patienceMillis: 0,
-      timeoutMillis: ANSWER_MILLIS,
-      mostBytes: MOST_BYTES,
-      ...(ca === undefined ? {} : { ca }),
-      onRetry: () => {},
-    });
-    return { client, ...server };
-  });
+  return prometheus.map(({ url, ca, bearerToken, basic, tenant, ...server }) => ({
+    client: clientOf({ url, ca, bearerToken, basic, tenant }, { timeoutMillis: ANSWER_MILLIS, mostBytes: MOST_BYTES }),
+    ...server,
+  }));
 }

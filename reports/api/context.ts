@@ -6,6 +6,7 @@ import type { TrainingConfig } from "../../runtime/config/training.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { Logger } from "pino";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import type { ReadAlerts } from "../firing-alerts.ts";
 import type { Closing } from "../closing.ts";
 import type { RecordAudit } from "../access/audit.ts";
 import type { Viewer } from "../access/viewer.ts";
@@ -19,6 +20,7 @@ export interface ApiContext {
   readonly ledger: Ledger;
   readonly store: StoreClient;
   readonly closing: Closing;
+  readonly readAlerts: ReadAlerts;
   readonly answers: Answers;
   readonly sums: Sums;
   readonly now: () => number;

@@ -7,6 +7,7 @@ import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { seesAll } from "../access/viewer.ts";
 import { allowed, policyOf } from "../api/context.ts";
+import { alertsSeenBy, type AlertsNow } from "../firing-alerts.ts";
 import { address, explainAddress } from "../parts/address.ts";
 import { Figure } from "../parts/figures.tsx";
 import { FleetMap, GPU_STATES, MAP_VALUES, stateOf, type GpuState, type MapGpu } from "../parts/fleet-map.tsx";
@@ -39,7 +40,7 @@ const QUERY = {
 export type FleetView = z.output<z.ZodObject<typeof QUERY>>;
 
 /** Adds the page of every GPU in its last sample: a map, and a table with holder, measurements and faults. */
-export function addFleet(add: AddPage, { ledger, answers, now }: PageContext): void {
+export function addFleet(add: AddPage, { ledger, answers, now, readAlerts }: PageContext): void {
   const querystring = z.object(QUERY);
   add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, asking) => {
     const at = now();
@@ -47,7 +48,8 @@ export function addFleet(add: AddPage, { ledger, answers, now }: PageContext): v
       answers.part(asking, name, make, () => 1);
     const day = lastDay(policyOf(ledger, undefined), at);
     const ofViewer = { ...day, where: allowed([], viewer) };
-    const [fleet, costs, uses, hours] = await Promise.all([
+    const [alerts, fleet, costs, uses, hours] = await Promise.all([
+      readAlerts(),
       readLiveFleet(asking.store, ledger.owners, at),
       once("costs per hour", (store) => readCostsPerHour(store, ofViewer)),
       readLastUses(asking.store, at),
@@ -57,6 +59,7 @@ export function addFleet(add: AddPage, { ledger, answers, now }: PageContext): v
       fleet: fleetSeenBy(viewer, fleet),
       costs,
       uses,
+      alerts: alertsSeenBy(viewer, alerts),
       currency: ledger.book.currency,
       day: hours && { question: day, hours },
     };
@@ -75,6 +78,7 @@ export interface FleetParts {
   readonly fleet: LiveFleet;
   readonly costs: readonly CostPerHour[];
   readonly uses: readonly LastUse[];
+  readonly alerts?: AlertsNow | undefined;
   readonly currency: string;
   /** The use of the whole fleet over the last charged day; absent for a viewer of some teams. */
   readonly day?: FleetDay | undefined;
@@ -88,7 +92,7 @@ interface FleetDay {
 
 /** Returns the fleet as a page's content. The use over a day is always of the whole fleet. */
 export function fleetContent(parts: FleetParts, view: FleetView, url: string): VNode {
-  const { fleet, day, currency } = parts;
+  const { fleet, day, currency, alerts } = parts;
   const all = mapGpus(parts);
   const shown = all.filter((gpu) => isShown(gpu, view));
   const unobserved = fleet.unobserved.filter((node) => isSilentShown(node, view));
@@ -109,6 +113,15 @@ export function fleetContent(parts: FleetParts, view: FleetView, url: string): V
             {String(state === "silent" ? missing : count(state))}
           </Figure>
         ))}
+        {alerts !== undefined && (
+          <Figure
+            title="Firing alerts"
+            beside={alerts === "away" ? "Prometheus does not answer" : "now"}
+            to="/sick#alerts"
+          >
+            {alerts === "away" ? "–" : String(alerts.length)}
+          </Figure>
+        )}
         {cost > 0 && (
           <Figure title={`Cost per hour in ${currency}`} beside="mean of the last charged day">
             {cost.toFixed(2)}

@@ -5,7 +5,9 @@ import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 import { troublesOfNode, xidText } from "../../domain/fleet/trouble.ts";
 import { seesAll } from "../access/viewer.ts";
 import { allowed, policyOf } from "../api/context.ts";
+import { alertsOf, alertsSeenBy, type AlertsNow } from "../firing-alerts.ts";
 import { address } from "../parts/address.ts";
+import { AlertsTable } from "../parts/alerts-table.tsx";
 import { MeasurementsChart } from "../parts/charts/measurements.tsx";
 import { LiveTable } from "../parts/live-table.tsx";
 import { Notes } from "../parts/notes.tsx";
@@ -52,15 +54,22 @@ export interface LiveView {
   readonly steps: readonly MeasuredStep[];
   readonly costs: readonly HourlyCost[];
   readonly events: readonly DeviceEvent[];
+  /** The firing alerts of the subject; undefined for a time in the past, and without a Prometheus. */
+  readonly alerts: AlertsNow | undefined;
   readonly currency: string;
 }
 
 /** Reads the live section of a subject as far as the viewer may see it. Fails with a `StoreError`. */
 export async function readLiveView(
-  { ledger, now }: Pick<PageContext, "ledger" | "now">,
+  { ledger, now, readAlerts }: Pick<PageContext, "ledger" | "now" | "readAlerts">,
   { store, viewer }: Pick<Asking, "store" | "viewer">,
   words: LiveWords,
-  subject: { readonly scope: SampleScope; readonly where: readonly Filter[] },
+  subject: {
+    readonly scope: SampleScope;
+    readonly where: readonly Filter[];
+    /** The labels of its alerts. */
+    readonly labels: Readonly<Record<string, string>>;
+  },
 ): Promise<LiveView> {
   const { length, stepMillis } = WINDOWS[words.window];
   const at = words.at === undefined ? now() : Math.min(Date.parse(words.at), now());
@@ -71,7 +80,8 @@ export async function readLiveView(
   const scope = seesAll(viewer) ? subject.scope : heldBy(subject.scope, [...new Set(uids)]);
   const span = fixedSpan({ name: "", from: time.from - HOUR_MILLIS, until });
   const where = allowed(subject.where, viewer);
-  const [steps, costs] = await Promise.all([
+  const [alerts, steps, costs] = await Promise.all([
+    words.at === undefined ? readAlerts() : undefined,
     readMeasurements(store, scope, time),
     words.window === "hour"
       ? []
@@ -79,7 +89,16 @@ export async function readLiveView(
   ]);
   const pods = [...new Set(steps.flatMap(({ holders }) => holders))];
   const events = await readDeviceEvents(store, scope, { from: time.from, until, pods });
-  return { fleet, words, time, steps, costs, events, currency: ledger.book.currency };
+  const seen = alertsSeenBy(viewer, alerts);
+  const own = seen === undefined || seen === "away" ? seen : alertsOf(seen, labelsOf(subject.labels, fleet));
+  return { fleet, words, time, steps, costs, events, alerts: own, currency: ledger.book.currency };
+}
+
+/** Returns the labels of a subject's alerts. A GPU that is named by its UUID has a node and an index too. */
+function labelsOf(labels: Readonly<Record<string, string>>, { gpus }: LiveFleet): Readonly<Record<string, string>> {
+  const [gpu] = gpus;
+  const { uuid = "", ...others } = labels;
+  return uuid === "" || gpu === undefined ? others : { ...others, node: gpu.node, gpu: gpu.gpu };
 }
 
 /** The live section: the GPUs with their measurements, the charts around the time, and the events in them. */
@@ -97,6 +116,7 @@ export function LiveSection({ view, path, keep, url }: LiveSectionProps): VNode 
       ) : (
         <LiveTable fleet={fleet} paging={pagingOf(url, "live")} />
       )}
+      <AlertsTable alerts={view.alerts} paging={pagingOf(url, "alerts")} now={fleet.atMillis} />
       <Troubles fleet={fleet} path={path} node={keep["node"]} />
       <h2>Measurements</h2>
       <Windows path={path} keep={keep} words={words} />

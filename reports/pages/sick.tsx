@@ -5,7 +5,9 @@ import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import { signalText, xidSignal, type NodeSignal } from "../../domain/training/signals.ts";
 import { seesAll } from "../access/viewer.ts";
 import { policyOf } from "../api/context.ts";
+import { alertsSeenBy, type AlertsNow } from "../firing-alerts.ts";
 import { address } from "../parts/address.ts";
+import { AlertsTable } from "../parts/alerts-table.tsx";
 import { pagingOf } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
@@ -23,7 +25,7 @@ const DAY_HOURS = 24;
 const RECENT_MILLIS = 2 * HOUR_MILLIS;
 
 /** Adds the page of nodes with faults now, of silent GPUs, and of the faults of the last day. */
-export function addSick(add: AddPage, { ledger, now, answers }: PageContext): void {
+export function addSick(add: AddPage, { ledger, now, answers, readAlerts }: PageContext): void {
   add("/sick", { schema: {}, isLive: true }, async ({ viewer, url }, asking) => {
     const at = now();
     const fleet = fleetSeenBy(viewer, await readLiveFleet(asking.store, ledger.owners, at));
@@ -32,14 +34,18 @@ export function addSick(add: AddPage, { ledger, now, answers }: PageContext): vo
     const signals = (store: Asking["store"]): Promise<readonly NodeSignal[]> =>
       readFaults(store, { clusters: "all", nodes: "all", hours }, { policy, where: [] }).then((read) => read.signals);
     const isOfAll = seesAll(viewer);
-    const [faults, recent, scrapes] = await Promise.all([
+    const [alerts, faults, recent, scrapes] = await Promise.all([
+      readAlerts(),
       isOfAll ? answers.part(asking, `faults since ${hours.at(-1)!}`, signals, ({ length: rows }) => rows) : [],
       isOfAll ? readXids(asking.store, { from: at - RECENT_MILLIS, until: at }) : [],
       isOfAll ? readLastScrapes(asking.store, { from: at - DAY_MILLIS, until: at }) : [],
     ]);
     const known = new Set(faults.map(textOf));
     const all = [...faults, ...recent.filter((signal) => !known.has(textOf(signal)))].toSorted((a, b) => b.at - a.at);
-    return { title: "Sick nodes", content: <SickPage {...{ fleet, faults: all, scrapes, url }} /> };
+    return {
+      title: "Sick nodes",
+      content: <SickPage {...{ fleet, faults: all, scrapes, url }} alerts={alertsSeenBy(viewer, alerts)} />,
+    };
   });
 }
 
@@ -63,6 +69,7 @@ interface SickProps {
   /** The last one first. */
   readonly faults: readonly NodeSignal[];
   readonly scrapes: readonly LastScrape[];
+  readonly alerts: AlertsNow | undefined;
   readonly url: string;
 }
 
@@ -78,7 +85,7 @@ interface SickNode {
   readonly holders: readonly string[];
 }
 
-function SickPage({ fleet, faults, scrapes, url }: SickProps): VNode {
+function SickPage({ fleet, faults, scrapes, alerts, url }: SickProps): VNode {
   const sick = sickNodes(fleet);
   const { unobserved, atMillis } = fleet;
   const scraped = new Map(scrapes.map(({ cluster, node, at }) => [`${cluster}/${node}`, at]));
@@ -108,6 +115,8 @@ function SickPage({ fleet, faults, scrapes, url }: SickProps): VNode {
           ]}
         />
       )}
+      {alerts !== undefined && <h2>Firing alerts</h2>}
+      <AlertsTable alerts={alerts} paging={pagingOf(url, "alerts")} now={atMillis} />
       {unobserved.length > 0 && (
         <>
           <h2>Silent</h2>

@@ -46,7 +46,8 @@ function addSubject(add: AddPage, context: PageContext, subject: Subject): void 
     const [[byDay, ...parts], advice, live] = await Promise.all([
       readParts(context, asking, question, bys),
       adviceOf(subject, of, asking, context),
-      subject.scope && readLiveView(context, asking, { window, at }, { scope: subject.scope(of), where: own }),
+      subject.scope &&
+        readLiveView(context, asking, { window, at }, { scope: subject.scope(of), where: own, labels: of }),
     ]);
     const running = isOfTeam ? await readRunning(context, asking, of["team"]!, parts[0]!) : undefined;
     const keep = Object.fromEntries(Object.entries(of).filter(([, value]) => value !== ""));

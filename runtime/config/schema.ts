@@ -11,6 +11,7 @@ import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
 import { practices } from "./practices.ts";
 import { duration, size } from "./quantity.ts";
 import { remoteWrite } from "./remote-write.ts";
+import { oneCredential, prometheusServer } from "./prometheus-server.ts";
 import { serverTls } from "./server-tls.ts";
 import { metrics, tracing } from "./telemetry.ts";
 import { training } from "./training.ts";
@@ -146,6 +147,11 @@ const server = (sources: ConfigSources) =>
         .describe(
           "The connections of an address to a port, remote write included. Above it, a new one ends the one that has waited the longest. Proxies in trustProxy have no limit.",
         ),
+      prometheus: z
+        .strictObject(prometheusServer(sources))
+        .superRefine(oneCredential)
+        .optional()
+        .describe("The Prometheus with the alert rules, whose firing alerts pages show. Default: none."),
       demo: flag.default(false).describe("Marks every page of `serve` as a demo fleet. `up` sets this itself."),
       access: access(sources).prefault({}).describe("Access to reports. See docs/access.md."),
       signIn: signIn(sources).optional().describe("Sign-in with OpenID Connect. Default: none."),

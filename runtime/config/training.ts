@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { DAY_MILLIS } from "../../domain/time.ts";
 import { duration } from "./quantity.ts";
-import { fileText, flag, list, secret, text, webAddress, type ConfigSources } from "./words.ts";
+import { oneCredential, prometheusServer } from "./prometheus-server.ts";
+import { flag, list, text, type ConfigSources } from "./words.ts";
 
 /** Labels and annotations of experiment trackers that name a run. */
 const USUAL_KEYS = ["mlflow.run-id", "wandb.run-id"];
@@ -9,14 +10,7 @@ const USUAL_KEYS = ["mlflow.run-id", "wandb.run-id"];
 const prometheus = (sources: ConfigSources) =>
   z
     .strictObject({
-      url: webAddress.describe("The address, with the prefix of its API if it has one: https://mimir/prometheus."),
-      ca: fileText(sources).optional().describe("File with the certificates to trust, in PEM. Default: the system's."),
-      bearerToken: secret(sources).optional().describe("The bearer token of requests."),
-      basic: z
-        .strictObject({ username: text("a user name"), password: secret(sources) })
-        .optional()
-        .describe("HTTP basic authentication."),
-      tenant: text("a tenant").optional().describe("The header X-Scope-OrgID, for Mimir and Cortex."),
+      ...prometheusServer(sources),
       clusters: list(text("a cluster's name")).optional().describe("The clusters whose series it has. Default: all."),
       clusterLabel: text("a label").optional().describe("The label of its series with the cluster. Default: none."),
       step: text("a metric")
@@ -29,10 +23,7 @@ const prometheus = (sources: ConfigSources) =>
         .default("gpu_ledger_training_checkpoint_duration_seconds")
         .describe("How long training stood still for it."),
     })
-    .superRefine(({ bearerToken, basic }, context) => {
-      if (bearerToken !== undefined && basic !== undefined)
-        context.addIssue({ code: "custom", path: ["basic"], message: "one of basic and bearerToken" });
-    });
+    .superRefine(oneCredential);
 
 /** Returns the schema of training runs. */
 export const training = (sources: ConfigSources) =>

@@ -34,7 +34,7 @@ export async function createReportsServer(
   store: StoreClient,
   now: number,
   config: string,
-  more: Partial<Pick<ReportsOptions, "requestsPerMinute" | "hoursWaiting" | "trainingMetrics">> = {},
+  more: Partial<Pick<ReportsOptions, "requestsPerMinute" | "hoursWaiting" | "trainingMetrics" | "readAlerts">> = {},
 ): Promise<ReportsServer> {
   const fastify = Fastify();
   const server: ReportsServer = {
