@@ -5,6 +5,7 @@ import { ledgerRules, type LedgerRules } from "../processors/ledger/charging/rul
 import { newRunId, publishRun, type RunKind } from "../processors/ledger/runs/runs.ts";
 import { createStoreClient, type StoreClient } from "../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER, type StoreAddress } from "../runtime/store/connection.ts";
+import { CHARGE_VIEWS } from "../runtime/store/schema/charge-views.ts";
 import { STORE_PROGRAM } from "../runtime/store/embedded/program.ts";
 import { startEmbeddedStore } from "../runtime/store/embedded/supervisor.ts";
 import { migrate } from "../runtime/store/migrate.ts";
@@ -37,7 +38,8 @@ export async function startStore(kit: Kit): Promise<BenchStore> {
   const connect = (database: string): StoreClient =>
     createStoreClient({ ...address, database, requestTimeoutMillis: 600_000 });
   const retentionDays = { raw: 0, fiveMinutes: 0 };
-  await migrate({ connect, database: "bench", folder: MIGRATIONS_FOLDER, retentionDays, now: Date.now, logger });
+  const migrations = { folder: MIGRATIONS_FOLDER, views: CHARGE_VIEWS };
+  await migrate({ connect, database: "bench", ...migrations, retentionDays, now: Date.now, logger });
   const store = connect("bench");
   kit.atEnd(() => store.close());
   return { store, address, processId: embedded.processId! };

@@ -1,7 +1,9 @@
 // Completes `dist/` after the compiler: the files that are read at run time and are not TypeScript, and the executable bit of the command.
-import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 if (existsSync("runtime/store/migrations")) {
+  // A migration of an earlier build that was renamed since would be a second one of its number.
+  rmSync("dist/runtime/store/migrations", { recursive: true, force: true });
   cpSync("runtime/store/migrations", "dist/runtime/store/migrations", { recursive: true });
 }
 if (existsSync("reports/parts/assets"))

@@ -18,6 +18,7 @@ import { createStoreClient, type StoreClient } from "../../runtime/store/client.
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import { emptyTables } from "../../runtime/store/empty-tables.ts";
 import { STORE_PROGRAM } from "../../runtime/store/embedded/program.ts";
+import { CHARGE_VIEWS } from "../../runtime/store/schema/charge-views.ts";
 import { startMigratedStore } from "../../runtime/store/embedded/migrated-store.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import type { PlayedMessage } from "../../scenarios/play/message.ts";
@@ -97,6 +98,7 @@ async function startStore(folder: string, keptIn: string | undefined, lifecycle:
     logger,
     database: DATABASE,
     migrations: MIGRATIONS_FOLDER,
+    views: CHARGE_VIEWS,
     retentionDays: { raw: 0, fiveMinutes: 0 },
     keptIn,
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { periodOf } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { CHARGE_COLUMNS, type ChargeColumn } from "../../runtime/store/schema/charges.ts";
+import { SUMMED_COLUMNS, SUMS_KEYS, WORKLOAD_SUMS_KEYS } from "../../runtime/store/schema/charge-views.ts";
 import { momentSql } from "../question/question.ts";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../domain/time.ts";
 
@@ -23,27 +23,20 @@ export interface DayOfRuns {
   readonly parts: readonly string[];
 }
 
-const namesOf = (kind: ChargeColumn["sums"]): readonly string[] =>
-  CHARGE_COLUMNS.flatMap(({ name, sums }) => (sums === kind ? name : []));
-
-const KEYS = [...namesOf("key"), "is_held"];
-const WORKLOAD_KEYS = [...KEYS, ...namesOf("workload")];
-const SUMMED = namesOf("amount");
-
 /** SQL of the same id for the same run and the same random text. */
 const PART_ID = "reinterpretAsUUID(sipHash128({fill:String}, run_id))";
 
 /** Returns the SQL of an insert. Unpriced lines are a row of their own, with NULL as costs. */
 const insertInto = (table: string, keys: readonly string[], from: string, lines: string, dearest: string): string => `
-INSERT INTO ${table} (run_id, part_id, ${keys.join(", ")}, lines, dearest, ${SUMMED.join(", ")})
-SELECT run_id, ${PART_ID}, ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED.map((name) => `sum(each.${name})`).join(", ")}
+INSERT INTO ${table} (run_id, part_id, ${keys.join(", ")}, lines, dearest, ${SUMMED_COLUMNS.join(", ")})
+SELECT run_id, ${PART_ID}, ${keys.join(", ")}, ${lines}, max(each.${dearest}), ${SUMMED_COLUMNS.map((name) => `sum(each.${name})`).join(", ")}
 FROM (${from}) AS each GROUP BY run_id, ${keys.join(", ")}, each.effective_cost IS NULL`;
 
 const IN_TIME = `from_at >= ${momentSql("from")} AND from_at < ${momentSql("until")}`;
 
 const OF_LINES = insertInto(
   "charge_workload_sums",
-  WORKLOAD_KEYS,
+  WORKLOAD_SUMS_KEYS,
   `SELECT * REPLACE (toDateTime64(toStartOfHour(from_at, 'UTC'), 3, 'UTC') AS from_at), holder != '' AS is_held
    FROM (SELECT * FROM charges WHERE run_id IN {runs:Array(UUID)} AND ${IN_TIME})`,
   "count()",
@@ -51,7 +44,7 @@ const OF_LINES = insertInto(
 );
 const OF_HOURS = insertInto(
   "charge_workload_sums",
-  WORKLOAD_KEYS,
+  WORKLOAD_SUMS_KEYS,
   `SELECT * REPLACE (arrayElement({runs:Array(UUID)}, 1) AS run_id, toDateTime64(toStartOfDay(from_at, 'UTC'), 3, 'UTC') AS from_at)
    FROM (SELECT * FROM charge_workload_sums WHERE part_id IN {parts:Array(UUID)} AND ${IN_TIME})`,
   "sum(each.lines)",
@@ -59,7 +52,7 @@ const OF_HOURS = insertInto(
 );
 const OF_WORKLOADS = insertInto(
   "charge_sums",
-  KEYS,
+  SUMS_KEYS,
   `SELECT * FROM charge_workload_sums WHERE run_id IN {runs:Array(UUID)} AND part_id = ${PART_ID} AND ${IN_TIME}`,
   "sum(each.lines)",
   "dearest",

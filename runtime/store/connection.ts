@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import { createStoreClient, type StoreClient } from "./client.ts";
 import { migrate, type MigrateOutcome } from "./migrate.ts";
+import { CHARGE_VIEWS } from "./schema/charge-views.ts";
 
 /** The address and the credentials of the store. Plain data, so that one process can send it to another. */
 export interface StoreAddress {
@@ -32,6 +33,7 @@ export function migrateStore(address: StoreAddress, config: Config, logger: Logg
     connect: (database) => connectStore({ ...address, database }, config),
     database: address.database,
     folder: MIGRATIONS_FOLDER,
+    views: CHARGE_VIEWS,
     retentionDays: { raw: rawDays, fiveMinutes: fiveMinuteDays },
     now: Date.now,
     logger,

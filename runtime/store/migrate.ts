@@ -17,6 +17,8 @@ export interface MigrateOptions extends TemplateValues {
   readonly connect: (database: string) => StoreClient;
   /** The folder of `NNNN_name.sql` files. */
   readonly folder: string;
+  /** Statements that make views again, with the newest migration. They can be repeated, and have the placeholders of migrations. */
+  readonly views: readonly string[];
   /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -134,7 +136,8 @@ async function applyOnce(
     const pending = pendingMigrations(files, await readApplied(client));
     if (!pending.includes(file)) return false;
     try {
-      for (const statement of file.statements) await client.command(rendered(statement, file, options));
+      const statements = file === files.at(-1) ? [...file.statements, ...options.views] : file.statements;
+      for (const statement of statements) await client.command(rendered(statement, file, options));
       await client.insertJson("migrations", [
         { name: file.name, sha256: file.sha256, applied_at: new Date(options.now()).toISOString() },
       ]);

@@ -33,6 +33,7 @@ async function startOne(folder = keptIn): Promise<{ readonly tables: readonly st
     logger: pino({ level: "info" }, { write: log }),
     database: "kept",
     migrations: join(root, "migrations"),
+    views: [],
     retentionDays: {},
     keptIn: folder,
   });

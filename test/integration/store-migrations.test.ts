@@ -41,6 +41,7 @@ const connect = (name: string): StoreClient => createStoreClient({ url: store.ur
 const options = (changed: Partial<MigrateOptions> = {}): MigrateOptions => ({
   connect,
   folder,
+  views: [],
   database,
   retentionDays: { raw: 40 },
   now: () => Date.UTC(2026, 2, 29, 12),
@@ -89,6 +90,15 @@ describe("migrating", () => {
       new Set(["0001_readings.sql", "0002_more.sql"]),
     );
     expect(await run(store, `SELECT count() FROM ${database}.migrations FINAL`)).toBe("2");
+  });
+
+  it("makes the views again with the newest migration, which may have added a column", async () => {
+    const view = (columns: string) => [`CREATE OR REPLACE VIEW units $ON_CLUSTER AS SELECT ${columns} FROM readings`];
+    await migrate(options({ views: view("sensor") }));
+    await writeFile(join(folder, "0002_more.sql"), "ALTER TABLE readings ADD COLUMN IF NOT EXISTS unit String;");
+    await writeFile(join(folder, "0003_most.sql"), "ALTER TABLE readings ADD COLUMN IF NOT EXISTS size Int8;");
+    await migrate(options({ views: view("sensor, unit, size") }));
+    expect(await run(store, `DESCRIBE TABLE ${database}.units`)).toMatch(/^sensor\t.*\nunit\t.*\nsize\t/);
   });
 
   it("continues after a crash in the middle of a file", async () => {

@@ -5,6 +5,7 @@ import { vi } from "vitest";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
 import { storeFolder } from "../../runtime/store/embedded/store-folder.ts";
 import { migrate } from "../../runtime/store/migrate.ts";
+import { CHARGE_VIEWS } from "../../runtime/store/schema/charge-views.ts";
 import { sharedStore, type SharedStore } from "./embedded-store.ts";
 
 /**
@@ -39,6 +40,7 @@ export async function migratedDatabase(store: SharedStore, database: string): Pr
     connect: (name) => connectTo(name, store),
     database,
     folder: resolve("runtime/store/migrations"),
+    views: CHARGE_VIEWS,
     retentionDays: { raw: 0, fiveMinutes: 0 },
     now: Date.now,
     logger: pino({ level: "silent" }),

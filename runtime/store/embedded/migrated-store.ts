@@ -16,6 +16,7 @@ export interface MigratedStoreOptions extends Pick<EmbeddedStoreOptions, "folder
   readonly database: string;
   /** The folder of `NNNN_name.sql` files. */
   readonly migrations: string;
+  readonly views: MigrateOptions["views"];
   readonly retentionDays: MigrateOptions["retentionDays"];
   /** The folder for copies of migrated stores. Without it, each store is migrated. */
   readonly keptIn: string | undefined;
@@ -47,7 +48,7 @@ export async function startMigratedStore(options: MigratedStoreOptions): Promise
 }
 
 /** Returns the file of the copy; undefined if there is no folder for it. The name has everything that the copy depends on. */
-function copyOf({ keptIn, migrations, database, retentionDays }: MigratedStoreOptions): string | undefined {
+function copyOf({ keptIn, migrations, views, database, retentionDays }: MigratedStoreOptions): string | undefined {
   if (keptIn === undefined) return undefined;
   try {
     makePrivateFolder(keptIn);
@@ -55,7 +56,7 @@ function copyOf({ keptIn, migrations, database, retentionDays }: MigratedStoreOp
   } catch {
     return undefined;
   }
-  const hash = createHash("sha256").update(JSON.stringify([chdbVersion(), database, retentionDays]));
+  const hash = createHash("sha256").update(JSON.stringify([chdbVersion(), database, retentionDays, views]));
   for (const name of readdirSync(migrations).toSorted())
     hash.update(`\n${name}\n`).update(readFileSync(join(migrations, name)));
   return join(keptIn, `store-${hash.digest("hex").slice(0, 32)}`);
@@ -81,11 +82,11 @@ async function startFromCopy(copy: string, options: MigratedStoreOptions): Promi
 }
 
 async function startAndMigrate(options: MigratedStoreOptions): Promise<EmbeddedStore> {
-  const { database, migrations: folder, retentionDays, logger } = options;
+  const { database, migrations: folder, views, retentionDays, logger } = options;
   const store = await startEmbeddedStore(options);
   const connect = (name: string): StoreClient => createStoreClient({ url: store.url, ...store.user, database: name });
   try {
-    await migrate({ connect, database, folder, retentionDays, now: Date.now, logger });
+    await migrate({ connect, database, folder, views, retentionDays, now: Date.now, logger });
     return store;
   } catch (error) {
     await store.stop();
