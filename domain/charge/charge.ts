@@ -5,7 +5,7 @@ import type { Evidence } from "../holder.ts";
 import { PLATFORM, type Dimension } from "../owner/owner.ts";
 import type { Payer } from "../policy/policy.ts";
 import type { CostKind } from "../price/book.ts";
-import { MACHINE_DIMENSIONS, type HOLDER_DIMENSIONS } from "./dimension.ts";
+import { MACHINE_DIMENSIONS, type HOLDER_DIMENSIONS, type MachineDimension } from "./dimension.ts";
 
 /** The state that a line is charged for: a state of a share, or a cost without a share. */
 export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up";
@@ -37,7 +37,7 @@ export function isTeams({ payer }: Pick<Charge, "payer">): boolean {
 export type Costs = Readonly<Record<CostKind, Money>>;
 
 /** A charge: a line of a bill under one policy, with all dimensions for grouping and the source of each figure. */
-export interface Charge extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[number], string>> {
+export interface Charge extends Readonly<Record<MachineDimension, string>> {
   /** Milliseconds since the epoch, half-open, within one UTC hour. */
   readonly fromMillis: number;
   readonly untilMillis: number;
@@ -97,9 +97,9 @@ export interface ChargeTrail {
 /** The owner trail of a line for which no rule named an owner. */
 export const NO_OWNERS: ChargeTrail["owners"] = { team: "", costCenter: "", project: "", environment: "" };
 
-const NO_MACHINE = Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, ""])) as Record<
-  (typeof MACHINE_DIMENSIONS)[number],
-  ""
+/** The dimensions of a line without a GPU and a machine. */
+export const NO_MACHINE = Object.fromEntries(MACHINE_DIMENSIONS.map((name) => [name, ""])) as Readonly<
+  Record<MachineDimension, "">
 >;
 
 /** The fields that a line without a GPU share must have. */

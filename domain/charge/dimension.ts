@@ -1,9 +1,12 @@
 import { DIMENSIONS } from "../owner/owner.ts";
 
+/** The dimensions of the GPU and its machine that lines of older closings do not have. A new one is the last. */
+export const ADDED_DIMENSIONS = ["layout"] as const;
+
 /** The text dimensions of a charge that describe the GPU and its machine; empty if unknown. */
 export const MACHINE_DIMENSIONS = [
   "gpuModel",
-  "layout",
+  ...ADDED_DIMENSIONS,
   "instanceType",
   "region",
   "zone",
@@ -11,8 +14,8 @@ export const MACHINE_DIMENSIONS = [
   "capacityType",
 ] as const;
 
-/** The machine dimensions that lines of closings before release 0.4.0 do not have. */
-export const ADDED_DIMENSIONS = ["layout"] as const satisfies readonly (typeof MACHINE_DIMENSIONS)[number][];
+/** A dimension of the GPU and its machine. */
+export type MachineDimension = (typeof MACHINE_DIMENSIONS)[number];
 
 /** The text dimensions of a charge that describe its holder; empty without a holder. */
 export const HOLDER_DIMENSIONS = [
@@ -25,7 +28,7 @@ export const HOLDER_DIMENSIONS = [
   "priorityClass",
 ] as const;
 
-/** Every dimension that a charge can be grouped by (`docs/scenarios.md` explains them). `label.<name>` works for any label in addition. */
+/** Every dimension that a charge can be grouped by. `label.<name>` works for any label in addition. */
 export const CHARGE_DIMENSIONS = [
   ...DIMENSIONS,
   "payer",
@@ -45,6 +48,20 @@ export const CHARGE_DIMENSIONS = [
 
 /** A dimension that every charge has; its value may be empty. */
 export type ChargeDimension = (typeof CHARGE_DIMENSIONS)[number];
+
+/** The meanings of dimensions whose names do not have it, in Markdown. `docs/scenarios.md` has them. */
+export const DIMENSION_MEANINGS: Readonly<Partial<Record<ChargeDimension, string>>> = {
+  team: "`platform` if the platform pays, `unowned` if there is no owner",
+  payer: "`holder` or `platform`",
+  gpu: "its index",
+  layout: "how the GPU is cut: `whole`, `mig`, `shared`, `partitions`",
+  state: "also `non-gpu`, `unused commitment`, `markup`, `true-up`",
+  because: "the reason: `xid-79`, `nobody`",
+  attribution: "the evidence that the pod had the GPU; `node` if there was none",
+  chargeDay: "the charge's day",
+  chargePeriod: "the charge's month",
+  billingPeriod: "the month in which it is booked",
+};
 
 /** The prefix of a dimension that is a workload label. */
 export const LABEL_DIMENSION = "label.";

@@ -1,5 +1,5 @@
 import type { ChargeState } from "../../domain/charge/charge.ts";
-import type { HOLDER_DIMENSIONS, MACHINE_DIMENSIONS } from "../../domain/charge/dimension.ts";
+import type { HOLDER_DIMENSIONS, MachineDimension } from "../../domain/charge/dimension.ts";
 import type { Carbon, GpuHours, Money } from "../../domain/exact/units.ts";
 import type { Dimension } from "../../domain/owner/owner.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
@@ -12,7 +12,7 @@ import type { SplitRule } from "../../domain/serving/split-rule.ts";
  * services, an inference service on a UTC day on one model of GPU. It contains everything that FOCUS requires to be equal in the parts of
  * an origin.
  */
-export interface Origin extends Readonly<Record<(typeof MACHINE_DIMENSIONS)[number], string>> {
+export interface Origin extends Readonly<Record<MachineDimension, string>> {
   /** The first moment of the month in which the origin is booked, milliseconds since the epoch. */
   readonly billingPeriod: number;
   readonly isCorrection: boolean;

@@ -1,4 +1,4 @@
-import type { ChargeState } from "../../domain/charge/charge.ts";
+import { NO_MACHINE, type ChargeState } from "../../domain/charge/charge.ts";
 import { amountOf, formatAmount } from "../../domain/exact/units.ts";
 import type { Payer } from "../../domain/policy/policy.ts";
 import { SERVING_COUNTS, type ServingCounts } from "../../domain/serving/line.ts";
@@ -196,13 +196,8 @@ function originOf(row: ServiceRow, day: number, { kind, span }: ServicesQuestion
     service: { namespace: row.namespace, workloadKind: row.workload_kind, workload: row.workload },
     node: "",
     slot: undefined,
+    ...NO_MACHINE,
     gpuModel: row.gpu_model,
-    layout: "",
-    instanceType: "",
-    region: "",
-    zone: "",
-    pool: "",
-    capacityType: "",
     price: "",
     pricedSince: 0,
   };

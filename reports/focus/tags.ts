@@ -1,3 +1,4 @@
+import { MACHINE_DIMENSIONS } from "../../domain/charge/dimension.ts";
 import type { ServiceName } from "../../domain/serving/service.ts";
 import type { Origin, Part } from "./part.ts";
 import { allocatedTo } from "./identity.ts";
@@ -7,16 +8,22 @@ const PREFIX = "gpu-ledger/";
 
 type Tags = Readonly<Record<string, string>>;
 
+/** The tags of the machine's dimensions for which FOCUS has no column. */
+const MACHINE_TAGS = MACHINE_DIMENSIONS.flatMap((name) =>
+  name === "instanceType" || name === "region" || name === "zone"
+    ? []
+    : [[name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), name] as const],
+);
+
 /** Returns the location and the kind of an origin, or the service. Empty names are left out. */
-export function tagsOf({ cluster, service, node, pool, gpuModel, layout, capacityType }: Origin): Tags {
+export function tagsOf(origin: Origin): Tags {
+  const { cluster, service, node, pool } = origin;
   return prefixed({
     cluster,
     ...(service === undefined ? {} : workloadTags(service)),
     node,
     pool,
-    "gpu-model": gpuModel,
-    layout,
-    "capacity-type": capacityType,
+    ...Object.fromEntries(MACHINE_TAGS.map(([tag, name]) => [tag, origin[name]])),
   });
 }
 

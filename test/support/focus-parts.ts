@@ -1,3 +1,4 @@
+import { NO_MACHINE } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
 import type { Origin, Part } from "../../reports/focus/part.ts";
 import { FOCUS_COLUMNS, type FocusSetting } from "../../reports/focus/columns.ts";
@@ -23,6 +24,7 @@ export const GPU: Origin = {
   service: undefined,
   node: "gpu-a",
   slot: 0,
+  ...NO_MACHINE,
   gpuModel: "NVIDIA-L4",
   instanceType: "g6.xlarge",
   region: "eu-central-1",

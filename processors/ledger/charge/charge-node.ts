@@ -8,6 +8,7 @@ import {
   type ChargeTrail,
   type Costs,
 } from "../../../domain/charge/charge.ts";
+import type { MachineDimension } from "../../../domain/charge/dimension.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
 import { multiply, ONE, type Rational } from "../../../domain/exact/rational.ts";
 import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
@@ -289,8 +290,14 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
     if (costs === undefined || (costs.effective === 0n && costs.list === 0n && costs.contracted === 0n)) return [];
     const { cluster, node, machine } = first.segment.hour;
     const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = machine;
-    const of = { cluster, node, instanceType, region, zone, pool, capacityType };
-    const given = { fromMillis, untilMillis, ...of, state: "non-gpu" as const, costs };
+    const ofMachine: Omit<Record<MachineDimension, string>, "gpuModel" | "layout"> = {
+      instanceType,
+      region,
+      zone,
+      pool,
+      capacityType,
+    };
+    const given = { fromMillis, untilMillis, cluster, node, ...ofMachine, state: "non-gpu" as const, costs };
     return [chargeBeside(given, { price: price!.entry.name, pricedSince: price!.since })];
   });
 }

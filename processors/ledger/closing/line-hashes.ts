@@ -16,18 +16,22 @@ export interface HashedLines {
   readonly hash: string;
 }
 
+/** The added column whose text has no name before it. The hashes of closed periods have it so. */
+const WITHOUT_NAME = "layout";
+
 /**
  * Returns the canonical text of a line in SQL: every column except the run's, as text, with a character that no text contains for NULL. Added
- * columns come last, and only if they are not empty. The first one, which closed periods have, has no name; each later one has its name before its
- * text.
+ * columns come last, in the order of their names, with the name before the text, and only if they are neither empty nor NULL: a line of a closed
+ * period has the same text after a column was added.
  */
 export function lineText(columns: readonly Pick<Column, "name" | "type">[], added: ReadonlySet<string>): string {
   const first = columns.filter(({ name }) => !added.has(name)).map(({ name, type }) => type.canonical(name));
   const later = columns
     .filter(({ name }) => added.has(name))
-    .map(({ name, type }, index) => {
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .map(({ name, type }) => {
       const text = type.canonical(name);
-      return `if(${text} = '', '', concat('\\x1f${index === 0 ? "" : `${name}=`}', ${text}))`;
+      return `if(${text} IN ('', '\\x00'), '', concat('\\x1f${name === WITHOUT_NAME ? "" : `${name}=`}', ${text}))`;
     });
   return `concat(${[`arrayStringConcat([${first.join(", ")}], '\\x1f')`, ...later].join(", ")})`;
 }

@@ -62,7 +62,7 @@ const OF_HOLDER: Readonly<Partial<Record<(typeof HOLDER_DIMENSIONS)[number], rea
   workload: [{ sums: "workload" }, manyTexts],
 };
 
-/** Columns that lines of older closings do not have. A line's canonical text includes them only if they are not empty. */
+/** Columns that lines of older closings do not have: every new column. A line's canonical text includes them only if they are not empty. */
 export const ADDED_COLUMNS: ReadonlySet<string> = new Set(ADDED_DIMENSIONS.map(snakeCase));
 
 /** The columns of `charges` without the run's, in the order in which closings hash them. Added columns come last. */

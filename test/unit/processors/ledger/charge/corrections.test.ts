@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NO_OWNERS, type Charge } from "../../../../../domain/charge/charge.ts";
+import { NO_MACHINE, NO_OWNERS, type Charge } from "../../../../../domain/charge/charge.ts";
 import { add, rational, ZERO } from "../../../../../domain/exact/rational.ts";
 import { lastUnits } from "../../../../../domain/exact/units.ts";
 import { correctionBreaches, correctionsOf } from "../../../../../processors/ledger/charge/corrections.ts";
@@ -16,13 +16,9 @@ function charge(given: Partial<Charge> & { readonly cost?: number | undefined; r
     cluster: "prod",
     node: "gpu-a",
     slot: 0,
+    ...NO_MACHINE,
     gpuModel: "A100",
     layout: "whole",
-    instanceType: "",
-    region: "",
-    zone: "",
-    pool: "",
-    capacityType: "",
     state: "active",
     because: "",
     payer: "holder",
