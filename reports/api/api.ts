@@ -50,7 +50,8 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     transformStaticCSP: () => BROWSING_POLICY,
   });
   const words = createWords(context.now);
-  await server.register((routes, _, done) => {
+  // Asynchronous, so that a route that the guard refuses is the error of the start.
+  await server.register(async (routes) => {
     addCharges(routes, context, words);
     addFocus(routes, context, words);
     addStatements(routes, context, words);
@@ -64,10 +65,8 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addTraining(routes, context, words);
     addDeliveries(routes, context);
     routes.get(`${API_PATH}/openapi.json`, { schema: { hide: true } }, () => server.swagger());
-    done();
   });
-  await server.register((routes, _, done) => {
+  await server.register(async (routes) => {
     addOpenCost(routes, context);
-    done();
   });
 }
