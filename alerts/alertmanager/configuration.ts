@@ -37,7 +37,7 @@ const WORKING_HOURS = "gpu-ledger-working-hours";
 
 /** Returns the route of this project's alerts with its subroutes: by `notify` first, then by team. */
 export function alertmanagerParts(options: AlertOptions, contacts: Contacts): AlertmanagerParts {
-  const { clusterLabel } = options;
+  const { clusterLabel, prefix } = options;
   const { teams, repeat, workingHours } = contacts;
   const hours = workingHours === undefined ? {} : { active_time_intervals: [WORKING_HOURS] };
   const ofTeams = (interval: string, more: Partial<Route> = {}): readonly Route[] =>
@@ -47,6 +47,7 @@ export function alertmanagerParts(options: AlertOptions, contacts: Contacts): Al
       repeat_interval: interval,
       ...more,
     }));
+  const tickets = { repeat_interval: repeat.ticket, ...hours, routes: ofTeams(repeat.ticket, hours) };
   return {
     route: {
       receiver: PLATFORM,
@@ -60,11 +61,21 @@ export function alertmanagerParts(options: AlertOptions, contacts: Contacts): Al
         { receiver: NOBODY, matchers: ['notify="none"'] },
         { matchers: ['notify="page"'], routes: ofTeams(repeat.page) },
         {
+          // All waste of a team is one message a day.
+          matchers: [
+            'notify="ticket"',
+            `${TOPIC}=~"waste|serving"`,
+            `alertname!=${quote(`${prefix}GPUMemoryHeldWithoutPod`)}`,
+          ],
+          group_by: [clusterLabel, "team"],
+          group_wait: "10m",
+          group_interval: "24h",
+          ...tickets,
+        },
+        {
           matchers: ['notify="ticket"'],
-          group_by: ["alertname", clusterLabel, "namespace", "pod", "team"],
-          repeat_interval: repeat.ticket,
-          ...hours,
-          routes: ofTeams(repeat.ticket, hours),
+          group_by: ["alertname", clusterLabel, "namespace", "team"],
+          ...tickets,
         },
       ],
     },

@@ -15,6 +15,8 @@ const WASTE_ORDER: readonly (readonly string[])[] = [
   ["LowGPUUtilization"],
   ["GPUPodLowUtilization", "GPUSustainedLowUtilization", "GPUPodPartiallyIdle"],
 ];
+/** A GPU close to its limit. Its driver slows it down then, which is the same heat. */
+const WARM = ["GPUNearSlowdownTemperature", "GPUThermalMarginLow", "HighGPUTemperature"];
 /** kubernetes-mixin's alerts of nodes that are gone. */
 const NODE_GONE = ["KubeNodeNotReady", "KubeNodeUnreachable"];
 
@@ -31,7 +33,8 @@ export function inhibitions({ clusterLabel, prefix }: AlertOptions): readonly In
   ];
   const sameGpu = [clusterLabel, "node", "UUID"];
   const waste = WASTE_ORDER.slice(0, -1).map((names, index) => ({
-    source_matchers: [named(names)],
+    // An alert that nobody is notified of suppresses nothing.
+    source_matchers: [named(names), 'notify!="none"'],
     target_matchers: [named(WASTE_ORDER.slice(index + 1).flat())],
     equal: [clusterLabel, "namespace", "pod"],
   }));
@@ -45,6 +48,11 @@ export function inhibitions({ clusterLabel, prefix }: AlertOptions): readonly In
     {
       source_matchers: ['severity="critical"', `${TOPIC}="xid"`],
       target_matchers: [`${TOPIC}="thermal"`],
+      equal: sameGpu,
+    },
+    {
+      source_matchers: [named(WARM)],
+      target_matchers: [named(["GPUSoftwareThermalThrottling"])],
       equal: sameGpu,
     },
     {

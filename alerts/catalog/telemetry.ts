@@ -1,10 +1,11 @@
 import { ownNodes } from "../series/own.ts";
 import { MEASURED_RESOURCES, state } from "../series/state.ts";
-import { keysOf } from "../series/keys.ts";
-import { select } from "../promql.ts";
+import { keysOf, listed, on } from "../series/keys.ts";
+import type { AlertOptions } from "../options.ts";
+import { firstLabel, select } from "../promql.ts";
 import { PACE_MILLIS } from "../paces.ts";
 import { type AlertDefinition } from "./definition.ts";
-import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
+import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const telemetry = { group: "telemetry", everyMillis: PACE_MILLIS.twoMinutes } as const;
 
@@ -18,10 +19,12 @@ export const TELEMETRY_ALERTS: readonly AlertDefinition[] = [
     severity: "warning",
     notify: "ticket",
     forMillis: 5 * MINUTE_MILLIS,
-    expr: ({ selectors }) => `${select("up", selectors.exporters)} == 0`,
+    // An exporter that fails in each hour is one alert.
+    keepFiringForMillis: 2 * HOUR_MILLIS,
+    expr: silentExporters,
     summary: "A GPU exporter does not answer.",
     description:
-      "Prometheus gets no page from the exporter at {{ $labels.instance }} (job {{ $labels.job }}). Its GPUs have no samples: no alert about them can fire, and their held time is charged as unobserved.",
+      "{{ if $labels.node }}Node {{ $labels.node }}: {{ end }}Prometheus gets no page from the exporter at {{ $labels.instance }} (job {{ $labels.job }}). Its GPUs have no samples: no alert about them can fire, and their held time is charged as unobserved.",
   },
   {
     ...telemetry,
@@ -99,6 +102,8 @@ unless ${on} (
     severity: "warning",
     notify: "ticket",
     forMillis: 15 * MINUTE_MILLIS,
+    // Only a busy GPU shows it: without this, the alert would come again with each day's work.
+    keepFiringForMillis: DAY_MILLIS,
     expr: () => "gpu:profiling_stuck:info",
     summary: "The profiling counters of a busy GPU are 0.",
     description:
@@ -144,3 +149,13 @@ unless on (${node.join(", ")}) node:gpus_without_process_values:count`;
       "On node {{ $labels.node }} {{ $value }} GPUs are shared by pods, and the exporter has no figures of each pod. These pods have no activity and no alerts about waste. Use dcgm-exporter 4.8.2 or later with --kubernetes-virtual-gpus.",
   },
 ];
+
+/** Returns the targets of exporters that do not answer, with their nodes: those of their pods, or else those of the targets' own labels. */
+function silentExporters(options: AlertOptions): string {
+  const { cluster, pod } = keysOf(options);
+  const silent = `(${select("up", options.selectors.exporters)} == 0)`;
+  const pods = `group by (${listed([...pod, "node"])}) (${state(options, "kube_pod_info", 'node!=""')})`;
+  return `${silent} * ${on(pod)} group_left (node) topk by (${listed(pod)}) (1, ${pods})
+or on (${cluster}, job, instance)
+${firstLabel(silent, "node", options.nodeLabels)}`;
+}

@@ -3,9 +3,17 @@ import type { AlertOptions } from "../options.ts";
 import { keysOf, listed, on } from "../series/keys.ts";
 import { PACE_MILLIS } from "../paces.ts";
 import { number, ratio, type AlertDefinition } from "./definition.ts";
-import { MINUTE_MILLIS } from "../../domain/time.ts";
+import { HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const thermal = { group: "thermal", subject: "gpu", everyMillis: PACE_MILLIS.minute } as const;
+/** A temperature follows the load and leaves its limit for minutes. All of these times are one alert. */
+const warm = {
+  ...thermal,
+  severity: "warning",
+  notify: "ticket",
+  forMillis: 5 * MINUTE_MILLIS,
+  keepFiringForMillis: 2 * HOUR_MILLIS,
+} as const;
 
 /** Alerts about heat and power: current and expected slowdowns. */
 export const THERMAL_ALERTS: readonly AlertDefinition[] = [
@@ -43,12 +51,9 @@ gpu:hw_thermal_events:count >= ${events}`;
       "For {{ $value | humanizePercentage }} of the last half hour the driver limited the clocks of this GPU because of heat.",
   },
   {
-    ...thermal,
+    ...warm,
     name: "GPUNearSlowdownTemperature",
     counters: [["gpu_temperature_celsius"]],
-    severity: "warning",
-    notify: "ticket",
-    forMillis: 5 * MINUTE_MILLIS,
     parameters: { distance: number(4, 0, 30, "degrees below the temperature at which the GPU slows down") },
     expr: (options, { distance }) =>
       `gpu:temperature:celsius >= ${on(keysOf(options).gpu)} gpu:slowdown_temperature:celsius - ${distance}`,
@@ -56,12 +61,9 @@ gpu:hw_thermal_events:count >= ${events}`;
     description: "{{ $value }} °C, a few degrees below the slowdown temperature of this GPU.",
   },
   {
-    ...thermal,
+    ...warm,
     name: "GPUThermalMarginLow",
     counters: [["temperature_margin_celsius"]],
-    severity: "warning",
-    notify: "ticket",
-    forMillis: 5 * MINUTE_MILLIS,
     parameters: { margin: number(3, -20, 50, "degrees to the GPU's thermal limit") },
     expr: (options, { margin }) => `gpu:temperature_margin:celsius <= ${margin}\n${unlessStuck(options)}`,
     summary: "A GPU is close to its thermal limit.",
@@ -108,12 +110,9 @@ gpu:hw_thermal_events:count >= ${events}`;
     description: "{{ $value }} °C, close to the highest temperature for steady work of the memory of this GPU.",
   },
   {
-    ...thermal,
+    ...warm,
     name: "HighGPUTemperature",
     counters: [["gpu_temperature_celsius"]],
-    severity: "warning",
-    notify: "ticket",
-    forMillis: 5 * MINUTE_MILLIS,
     parameters: { threshold: number(85, 40, 120, "degrees, for GPUs without a known limit") },
     expr: (options, { threshold }) => {
       const onGpu = on(keysOf(options).gpu);

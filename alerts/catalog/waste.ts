@@ -7,6 +7,8 @@ import { number, ratio, TEAMS_OF, type AlertDefinition } from "./definition.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
 
 const waste = { group: "waste", severity: "warning", notify: "ticket", everyMillis: PACE_MILLIS.twoMinutes } as const;
+/** An hour of low use is normal for notebooks, and at night for services. It is shown, and nobody is notified. */
+const shown = { ...waste, severity: "info", notify: "none" } as const;
 /** The series of the savings by team and kind of card. The leader has it. */
 const ADVICE_SAVING = "gpu_ledger_advice_saving_per_month";
 
@@ -39,7 +41,7 @@ export const WASTE_ALERTS: readonly AlertDefinition[] = [
       "Pod {{ $labels.namespace }}/{{ $labels.pod }} has held its GPUs for more than an hour. None of them was active in the last hour.",
   },
   {
-    ...waste,
+    ...shown,
     name: "LowGPUUtilization",
     counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
     sources: ["pods"],
@@ -61,7 +63,7 @@ ${unlessResumed(options)}`,
       "GPU {{ $labels.UUID }} of node {{ $labels.node }}, held by pod {{ $labels.namespace }}/{{ $labels.pod }}, had an average activity of {{ $value | humanizePercentage }} over the last hour, and the activity has been low for hours.",
   },
   {
-    ...waste,
+    ...shown,
     name: "GPUPodLowUtilization",
     counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
     sources: ["pods"],
@@ -86,7 +88,8 @@ ${unlessResumed(options)}`,
     counters: [["gr_engine_active_ratio", "sm_active_ratio", "gpu_utilization_ratio"]],
     sources: ["pods"],
     subject: "pod",
-    forMillis: 30 * MINUTE_MILLIS,
+    // A service that is busy in the day needs its GPU, and notebooks end in the evening.
+    forMillis: DAY_MILLIS,
     parameters: {
       p95: ratio(0.5, "95th percentile of the activity over 6 hours"),
       mean: ratio(0.15, "average activity over 6 hours"),

@@ -15,6 +15,8 @@ of the alert.
 - **severity** is the severity of the alert, which the list has with its \`for\`. **notify** is the way of notification: \`page\` (critical) is
   sent at any time, \`ticket\` (warning) in \`workingHours\` if they are configured, else at any time, \`none\` (info) not at all. **gpu_topic** is
   the group; Alertmanager's routes and inhibitions match our alerts by it.
+- **One message for one subject**: pages are grouped by node or pod, tickets by alert, namespace and team. All waste of a team is one message,
+  and a team gets at most one a day. [The trial](alerts-trial.md) counts the messages of a week.
 - **Team, cost center and workload** are labels of alerts about pods. Alerts about GPUs have the current holder in \`held_by\`. They come
   from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
 - **What is lost alerts at once**, for 10 minutes or longer: lost messages, scrapes that were not kept, dead letters and sums that are not exact.
@@ -55,12 +57,12 @@ const SOURCES: Readonly<Record<AlertSource, string>> = {
 };
 
 const NOTES: Partial<Readonly<Record<AlertDefinition["group"], string>>> = {
-  waste: `Alerts about a pod's activity read the largest of GR_ENGINE_ACTIVE, SM_ACTIVE and GPU_UTIL, on a shared GPU that of the pod's own
-processes as a part of its share. Nine tenths of a window's samples must exist for each GPU. The label \`gpu-ledger/alerts: "off"\` on a pod
-or a namespace excludes it, if kube-state-metrics exports that label (\`metricLabelsAllowlist\`). Inhibitions: GPUAllocatedIdle suppresses
-the other alerts about its pod; LowGPUUtilization suppresses GPUPodLowUtilization, GPUSustainedLowUtilization and GPUPodPartiallyIdle. Both
-fire for four minutes after their condition has ended, so that the others end before them. A pod that works again after an idle hour
-(\`pod:gpu_activity:resumed\`) has no alert about its average for an hour.\n\n`,
+  waste: `Alerts about a pod's activity read the largest of GR_ENGINE_ACTIVE, SM_ACTIVE and GPU_UTIL, on a shared GPU that of the pod's own processes
+as a part of its share. Nine tenths of a window's samples must exist for each GPU. The label \`gpu-ledger/alerts: "off"\` on a pod or a
+namespace excludes it, if kube-state-metrics exports that label (\`metricLabelsAllowlist\`). Inhibitions: GPUAllocatedIdle suppresses the
+other alerts about its pod; LowGPUUtilization, where it is a ticket, suppresses GPUPodLowUtilization, GPUSustainedLowUtilization and
+GPUPodPartiallyIdle. Both fire for four minutes after their condition has ended, so that the others end before them. A pod that works again
+after an idle hour (\`pod:gpu_activity:resumed\`) has no alert about its average for an hour.\n\n`,
 };
 
 /** The way of notification that the page leaves out. */

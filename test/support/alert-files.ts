@@ -33,6 +33,5 @@ function quick(text: string): string {
   return text
     .replaceAll(/^( +interval: )\d+[ms]$/gm, `$1${QUICK_SECONDS}s`)
     .replaceAll("keep_firing_for: 4m", `keep_firing_for: ${2 * QUICK_SECONDS}s`)
-    .replaceAll("group_wait: 30s", "group_wait: 5s")
-    .replaceAll("group_interval: 5m", "group_interval: 5s");
+    .replaceAll(/(group_wait|group_interval): \w+/g, "$1: 5s");
 }

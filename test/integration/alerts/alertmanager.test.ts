@@ -60,6 +60,15 @@ describe.skipIf(!hasParts)("a complete configuration of Alertmanager", () => {
     [{ alertname: "GPUXidHardwareFault", gpu_topic: "xid", notify: "page" }, "gpu-ledger-platform"],
     [{ alertname: "GPUDisappeared", gpu_topic: "telemetry", notify: "page", team: "vision" }, "gpu-ledger-team-vision"],
     [{ alertname: "GPUPodsPending", gpu_topic: "queue", notify: "none", team: "vision" }, "gpu-ledger-nobody"],
+    [{ alertname: "GPUPodLowUtilization", gpu_topic: "waste", notify: "none", team: "vision" }, "gpu-ledger-nobody"],
+    [
+      { alertname: "GPUPodLowUtilization", gpu_topic: "waste", notify: "ticket", team: "vision" },
+      "gpu-ledger-team-vision",
+    ],
+    [
+      { alertname: "GPUAttributionMissing", gpu_topic: "telemetry", notify: "ticket", team: "vision" },
+      "gpu-ledger-team-vision",
+    ],
   ])("routes %j to %s", async (labels, receiver) => {
     const { "alertmanager.yaml": configuration } = filesOf(CONTACTS, "full");
     expect(await receiversOf(configuration!, labels as Record<string, string>)).toEqual([receiver]);
@@ -74,10 +83,11 @@ describe.skipIf(!hasParts)("a complete configuration of Alertmanager", () => {
 
   it("sends tickets only in working hours and pages at any time, and repeats them at the configured interval", () => {
     const { route } = alertmanagerParts(DEFAULT_ALERT_OPTIONS, CONTACTS);
-    const [, page, ticket] = route.routes!;
+    const [, page, waste, ticket] = route.routes!;
     expect(page).toMatchObject({ matchers: ['notify="page"'] });
     expect(page).not.toHaveProperty("active_time_intervals");
-    expect(ticket).toMatchObject({ repeat_interval: "24h", active_time_intervals: ["gpu-ledger-working-hours"] });
+    for (const each of [waste, ticket])
+      expect(each).toMatchObject({ repeat_interval: "24h", active_time_intervals: ["gpu-ledger-working-hours"] });
     expect(route.repeat_interval).toBe("4h");
   });
 });
@@ -129,7 +139,7 @@ function beside(contacts: Contacts): string {
     inhibit_rules: [...inhibit_rules, ...fragment.inhibit_rules],
     receivers: [...receivers, ...fragment.receivers],
   });
-  return text.replaceAll("group_wait: 30s", "group_wait: 1s").replaceAll("group_interval: 5m", "group_interval: 1s");
+  return text.replaceAll(/(group_wait|group_interval): \w+/g, "$1: 1s");
 }
 
 describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", () => {
@@ -176,14 +186,19 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     ...more,
   });
 
-  it("every alert about low utilization reaches its receiver, also if the namespace has info alerts", async () => {
-    const names = WASTE_ALERTS.filter(({ subject }) => subject === "pod").map(({ name }) => name);
+  it("every ticket about waste reaches its receiver, also if the namespace has info alerts, which nobody gets", async () => {
+    const ofPods = WASTE_ALERTS.filter(({ subject }) => subject === "pod");
+    const isTicket = ({ notify }: (typeof ofPods)[number]): boolean => notify === "ticket";
+    const names = ofPods.filter(isTicket).map(({ name }) => name);
+    const shown = ofPods.filter((each) => !isTicket(each)).map(({ name }) => name);
+    expect(shown).toEqual(["LowGPUUtilization", "GPUPodLowUtilization"]);
     const { fire } = await start();
     await fire(
       { alertname: "InfoInhibitor", severity: "none", namespace: "ml" },
       { alertname: "Watchdog", severity: "none" },
       { alertname: "CPUThrottlingHigh", severity: "info", namespace: "ml" },
       ...names.map((name, index) => ofPod(name, `pod-${index}`)),
+      ...shown.map((name) => ofPod(name, "shown", { severity: "info", notify: "none" })),
       ofPod("GPUPodsPending", "waiting", { severity: "info", notify: "none", gpu_topic: "queue" }),
     );
     expect(await notifications()).toEqual(names.map((name, index) => `vision: ${name} pod-${index}`).toSorted());
@@ -199,10 +214,14 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
       ofPod("GPUSustainedLowUtilization", "b"),
       ofPod("GPUPodPartiallyIdle", "b"),
       ofPod("GPUPodLowUtilization", "c"),
+      // An alert that is only shown suppresses no ticket.
+      ofPod("LowGPUUtilization", "d", { severity: "info", notify: "none" }),
+      ofPod("GPUSustainedLowUtilization", "d"),
     );
     expect(await notifications()).toEqual([
       "vision: GPUAllocatedIdle a",
       "vision: GPUPodLowUtilization c",
+      "vision: GPUSustainedLowUtilization d",
       "vision: LowGPUUtilization b",
     ]);
   });
@@ -226,12 +245,15 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
     const { fire } = await start();
     await fire(
       ofGpu("GPUThermalMarginExceeded", "thermal", "hot", critical),
+      ofGpu("GPUNearSlowdownTemperature", "thermal", "warm"),
       ofGpu("GPUXidHardwareFault", "xid", "lost", { ...critical, code: "79" }),
       { alertname: "KubeNodeNotReady", severity: "warning", node: "node-2" },
     );
     await new Promise((resolve) => setTimeout(resolve, 500));
     await fire(
       ofGpu("GPUThermalMarginLow", "thermal", "hot"),
+      ofGpu("GPUSoftwareThermalThrottling", "thermal", "warm"),
+      ofGpu("GPUSoftwareThermalThrottling", "thermal", "slow"),
       ofGpu("HighGPUTemperature", "thermal", "other"),
       ofGpu("GPUHardwareThermalSlowdown", "thermal", "lost", critical),
       ofGpu("HighGPUMemoryUsage", "memory", "lost"),
@@ -245,6 +267,8 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
       },
     );
     expect(await notifications()).toEqual([
+      "platform: GPUNearSlowdownTemperature warm",
+      "platform: GPUSoftwareThermalThrottling slow",
       "platform: GPUThermalMarginExceeded hot",
       "platform: GPUXidHardwareFault lost",
       "platform: HighGPUMemoryUsage lost",

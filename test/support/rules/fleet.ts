@@ -32,13 +32,14 @@ export function dcgm(name: string, values: string, of: RawGpu = {}): InputSeries
 
 /** The target of a node's exporter. */
 export function exporterUp(values: string, of: RawGpu = {}): InputSeries {
-  const { node = "node-1", cluster } = of;
+  const { node = "node-1", cluster, labels = {} } = of;
   return series("up", values, {
     ...(cluster === undefined ? {} : { cluster }),
     job: "dcgm-exporter",
     instance: `${node}:9400`,
     namespace: "gpu-operator",
     pod: `dcgm-exporter-${node}`,
+    ...labels,
   });
 }
 

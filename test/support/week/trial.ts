@@ -1,8 +1,10 @@
+import { alertmanagerParts, NOBODY } from "../../../alerts/alertmanager/configuration.ts";
 import { ruleGroups } from "../../../alerts/generate.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
 import type { Fleet } from "../../../demo/fleet/fleet.ts";
 import { objectsAt } from "../../../demo/kubernetes/cluster/objects.ts";
 import { readsOf } from "../rules/promql-names.ts";
+import { notificationsOf, type Notification } from "./notifications.ts";
 import { createScrapes } from "./pages.ts";
 import { createRecorder } from "./recorder.ts";
 import { replay, type Firing } from "./replay.ts";
@@ -18,12 +20,24 @@ export interface ExplainedFiring extends Firing {
   readonly reason: string | undefined;
 }
 
+/** A fault of the script, and what a person gets to know about it. */
+export interface FoundFault extends Fault {
+  /** The minutes until its alert fired, 0 for an alert that still fired from the fault before; undefined where none fired. */
+  readonly minutes: number | undefined;
+  /** True if a notification had the alert. */
+  readonly isNotified: boolean;
+}
+
 /** The result of a trial. */
 export interface Trial {
   readonly firings: readonly ExplainedFiring[];
-  /** The script's faults, and minutes from each to its alert; undefined where the alert did not fire. */
-  readonly faults: readonly (Fault & { readonly minutes: number | undefined })[];
+  /** The notifications that the shipped routes send to people. */
+  readonly notifications: readonly Notification[];
+  readonly faults: readonly FoundFault[];
 }
+
+/** Without contacts, as shipped: the receivers do not change when a group is sent. */
+const CONTACTS = { platform: {}, teams: {}, repeat: { page: "4h", ticket: "24h" } };
 
 /**
  * Applies the rules to the demo's fleet for some hours, scraped and evaluated every minute by Prometheus' own engine, and compares the alerts with
@@ -51,33 +65,51 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, pla
     ...firing,
     reason: reasonOf(fleet, firing.alert, firing.labels, timeOf(firing.from)),
   }));
-  const faults = faultsBetween(fleet, fromMillis, timeOf(steps)).map((fault) => {
+  const routing = alertmanagerParts(DEFAULT_ALERT_OPTIONS, CONTACTS);
+  const notifications = notificationsOf(fired, routing, 60).filter(({ receiver }) => receiver !== NOBODY);
+  const faults = faultsBetween(fleet, fromMillis, timeOf(steps)).map((fault): FoundFault => {
     const alarm = fired.find(
-      ({ alert, labels, from }) =>
+      ({ alert, labels, from, to }) =>
         alert === fault.alert &&
-        timeOf(from) >= fault.sinceMillis &&
+        timeOf(to) >= fault.sinceMillis &&
         timeOf(from) <= fault.untilMillis + 5 * MINUTE_MILLIS &&
         Object.entries(fault.labels).every(([name, value]) => labels[name] === value),
     );
-    const minutes = alarm === undefined ? undefined : (timeOf(alarm.from) - fault.sinceMillis) / MINUTE_MILLIS;
-    return { ...fault, minutes };
+    if (alarm === undefined) return { ...fault, minutes: undefined, isNotified: false };
+    return {
+      ...fault,
+      minutes: Math.max(0, timeOf(alarm.from) - fault.sinceMillis) / MINUTE_MILLIS,
+      isNotified: notifications.some(({ firings: all }) => all.includes(alarm)),
+    };
   });
-  return { firings, faults };
+  return { firings, notifications, faults };
 }
 
-/** A table of a trial in Markdown, alert by alert. */
-export function tableOf({ firings, faults }: Trial): string {
+/** A table of a trial in Markdown, alert by alert. A notification about several alerts counts for each of those that are new in it. */
+export function tableOf({ firings, notifications, faults }: Trial): string {
   const alerts = [...new Set([...firings, ...faults].map(({ alert }) => alert))].toSorted((a, b) => a.localeCompare(b));
   const rows = alerts.map((alert) => {
     const fired = firings.filter((each) => each.alert === alert);
     const reasons = [...new Set(fired.flatMap(({ reason }) => reason ?? []))].join("; ");
+    const sent = notifications.filter(({ gained }) => gained.some((each) => each.alert === alert)).length;
     const scripted = faults.filter((each) => each.alert === alert);
+    const found =
+      scripted.length === 0 ? "" : `${scripted.filter(({ isNotified }) => isNotified).length} of ${scripted.length}`;
     const minutes = scripted.flatMap((each) => each.minutes ?? []);
     const mean = minutes.reduce((sum, each) => sum + each, 0) / minutes.length;
-    const found = scripted.length === 0 ? "" : `${minutes.length} of ${scripted.length}`;
     const unexplained = fired.filter(({ reason }) => reason === undefined).length;
-    return [alert, fired.length, reasons, unexplained, found, minutes.length === 0 ? "" : `${mean.toFixed(1)} min`];
+    const after = minutes.length === 0 ? "" : `${mean.toFixed(1)} min`;
+    return [alert, fired.length, sent, reasons, unexplained, found, after];
   });
-  const head = ["alert", "fired", "because", "without a reason", "scripted faults found", "mean time to the alert"];
-  return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  const head = [
+    "alert",
+    "firings",
+    "notifications",
+    "because",
+    "without a reason",
+    "scripted faults in them",
+    "mean time to the alert",
+  ];
+  const all = ["all", firings.length, notifications.length, "", "", "", ""];
+  return [head, head.map(() => "---"), ...rows, all].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }

@@ -128,7 +128,7 @@ describe("the catalog", () => {
     expect(new Set(kinds).size).toBe(kinds.length);
   });
 
-  it("has the seed rules with their exact thresholds and durations, as warnings", () => {
+  it("has the seed rules with their exact thresholds and durations; those that are no faults are information", () => {
     const seed = (name: string) =>
       alertNamed(GROUPS, name).map(({ expr, forMillis, labels }) => ({
         expr,
@@ -138,15 +138,15 @@ describe("the catalog", () => {
     expect(seed("HighGPUMemoryUsage")).toEqual({
       expr: "gpu:memory_used:ratio > 0.9",
       forMillis: 300_000,
-      severity: "warning",
+      severity: "info",
     });
     expect(seed("HighGPUTemperature").expr).toContain("gpu:temperature:celsius > 85 ");
     expect(seed("HighGPUTemperature")).toMatchObject({ forMillis: 300_000, severity: "warning" });
     expect(seed("LowGPUUtilization").expr).toContain("gpu:device_activity:avg1h < 0.2)");
-    expect(seed("LowGPUUtilization")).toMatchObject({ forMillis: 7_200_000, severity: "warning" });
+    expect(seed("LowGPUUtilization")).toMatchObject({ forMillis: 7_200_000, severity: "info" });
     expect(seed("GPUPodLowUtilization").expr).toContain("pod:gpu_activity:avg1h < 0.4\n");
     expect(seed("GPUPodLowUtilization").expr).toContain("(time() - pod:gpu_start:timestamp > 3600)");
-    expect(seed("GPUPodLowUtilization")).toMatchObject({ severity: "warning" });
+    expect(seed("GPUPodLowUtilization")).toMatchObject({ severity: "info" });
   });
 
   it("has for each alert a case in which it is silent and one in which it fires", () => {
@@ -198,6 +198,14 @@ describe("options", () => {
     expect(rule!.expr).toContain("gpu:temperature:celsius > 80 ");
     expect(alertNamed(changed, "GPUPowerBrake")).toEqual([]);
     expect(new Set(alerts(changed).map(({ labels }) => labels["gpu_topic"]))).toEqual(new Set(["memory", "thermal"]));
+  });
+
+  it("make a ticket again of an alert that is only shown by default", () => {
+    const ticket = { severity: "warning", notify: "ticket" } as const;
+    for (const name of ["HighGPUMemoryUsage", "LowGPUUtilization", "GPUPodLowUtilization"]) {
+      const changed = ruleGroups(options({ alerts: { [name]: { parameters: {}, ...ticket } } }));
+      expect(alertNamed(changed, name)[0]!.labels).toMatchObject(ticket);
+    }
   });
 
   it("give a team its own numbers and keep the others' numbers", () => {

@@ -1,14 +1,16 @@
 import { fires, silent, type ExpectedAlert, type RuleCase } from "../case.ts";
 import { dcgm, gpuLabels, gpuPlace, type RawGpu } from "../fleet.ts";
 
+const NOTIFY = { critical: "page", warning: "ticket", info: "none" } as const;
+
 function alert(
-  severity: "critical" | "warning",
+  severity: keyof typeof NOTIFY,
   description: string,
   labels: Record<string, string> = {},
   of: RawGpu = {},
 ): ExpectedAlert {
   return {
-    labels: { ...gpuLabels(of), ...labels, severity, notify: severity === "critical" ? "page" : "ticket" },
+    labels: { ...gpuLabels(of), ...labels, severity, notify: NOTIFY[severity] },
     annotations: { description: `${gpuPlace(of)}${description}`, gpu: "0 (NVIDIA H100 80GB HBM3)", held_by: "" },
   };
 }
@@ -131,7 +133,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
       ...fires(
         "HighGPUMemoryUsage",
         alert(
-          "warning",
+          "info",
           "91% of the memory is used. Frameworks keep memory that they once used, so this alone is no fault. A program that needs more memory will fail.",
         ),
         "10m",
@@ -151,7 +153,7 @@ export const MEMORY_CASES: readonly RuleCase[] = [
     expect: fires(
       "HighGPUMemoryUsage",
       {
-        labels: { ...gpuLabels(), GPU_I_ID: "1", severity: "warning", notify: "ticket" },
+        labels: { ...gpuLabels(), GPU_I_ID: "1", severity: "info", notify: "none" },
         annotations: {
           description:
             "GPU GPU-node-1-0, instance 1, of node node-1: 95% of the memory is used. Frameworks keep memory that they once used, so this alone is no fault. A program that needs more memory will fail.",

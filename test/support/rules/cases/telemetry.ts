@@ -51,10 +51,10 @@ const UNNAMED: ExpectedAlert = {
 /** Alerts about missing or wrong telemetry of the fleet. */
 export const TELEMETRY_CASES: readonly RuleCase[] = [
   {
-    name: "GPUExporterDown fires five minutes after an exporter stopped answering, and ends when it answers",
-    input: [exporterUp("1x9 0x19 1x10"), exporterUp("1x60", { node: "node-2" })],
+    name: "GPUExporterDown fires five minutes after an exporter stopped answering, and ends when it has answered for two hours",
+    input: [exporterUp("1x9 0x19 1x300"), exporterUp("1x330", { node: "node-2" })],
     expect: [
-      ...silent("GPUExporterDown", "9m30s", "15m"),
+      ...silent("GPUExporterDown", "9m30s", "2h16m"),
       ...fires(
         "GPUExporterDown",
         {
@@ -71,9 +71,46 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
           },
         },
         "10m",
-        "14m30s",
+        "2h13m",
       ),
     ],
+  },
+  {
+    name: "GPUExporterDown has the node of the exporter's pod, or else that of the target, once with two kube-state-metrics",
+    input: [
+      exporterUp("0x20"),
+      ...["a", "b"].map((instance) =>
+        series("kube_pod_info", "1x20", {
+          instance,
+          namespace: "gpu-operator",
+          pod: "dcgm-exporter-node-1",
+          node: "gpu-1",
+        }),
+      ),
+      // A pod without a node, which was never scheduled.
+      series("kube_pod_info", "1x20", { namespace: "gpu-operator", pod: "dcgm-exporter-node-2" }),
+      exporterUp("0x20", { node: "node-2", labels: { hostname: "gpu-2" } }),
+    ],
+    expect: fires(
+      "GPUExporterDown",
+      [["node-1", "gpu-1", {}] as const, ["node-2", "gpu-2", { hostname: "gpu-2" }] as const].map(
+        ([name, node, more]) => ({
+          labels: {
+            ...ticket,
+            ...more,
+            node,
+            job: "dcgm-exporter",
+            instance: `${name}:9400`,
+            namespace: "gpu-operator",
+            pod: `dcgm-exporter-${name}`,
+          },
+          annotations: {
+            description: `Node ${node}: Prometheus gets no page from the exporter at ${name}:9400 (job dcgm-exporter). Its GPUs have no samples: no alert about them can fire, and their held time is charged as unobserved.`,
+          },
+        }),
+      ),
+      "6m",
+    ),
   },
   {
     name: "GPUNodeWithoutTelemetry fires a quarter of an hour after a node that offers GPUs went silent",
@@ -234,8 +271,8 @@ export const TELEMETRY_CASES: readonly RuleCase[] = [
       dcgm("DCGM_FI_DEV_GPU_UTIL", "99x200", { node: "node-3" }),
     ],
     expect: [
-      ...silent("GPUProfilingCountersStuck", "19m30s", "34m30s", "56m"),
-      ...fires("GPUProfilingCountersStuck", STUCK, "35m30s", "54m"),
+      ...silent("GPUProfilingCountersStuck", "19m30s", "34m30s"),
+      ...fires("GPUProfilingCountersStuck", STUCK, "35m30s", "56m"),
     ],
   },
   {

@@ -24,11 +24,11 @@ const L4: RawGpu = { model: "NVIDIA L4" };
 /** Heat and power. */
 export const THERMAL_CASES: readonly RuleCase[] = [
   {
-    name: "HighGPUTemperature fires above 85 °C after five minutes where no limit is known, and ends with the heat",
-    input: [temperature("70x9 86x20 70x20", L4)],
+    name: "HighGPUTemperature fires above 85 °C after five minutes where no limit is known, and ends two hours after the heat",
+    input: [temperature("70x9 86x20 70x300", L4)],
     expect: [
-      ...silent("HighGPUTemperature", "4m", "5m", "9m30s", "15m30s"),
-      ...fires("HighGPUTemperature", alert("warning", "86 °C.", L4, "NVIDIA L4"), "10m", "15m"),
+      ...silent("HighGPUTemperature", "4m", "5m", "9m30s", "2h16m"),
+      ...fires("HighGPUTemperature", alert("warning", "86 °C.", L4, "NVIDIA L4"), "10m", "2h14m"),
     ],
   },
   {
@@ -79,15 +79,15 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     expect: silent("HighGPUTemperature", "10m"),
   },
   {
-    name: "GPUNearSlowdownTemperature fires four degrees below the GPU's own slowdown temperature",
-    input: [temperature("82x20 83x20 82x20", L4), dcgm("DCGM_FI_DEV_SLOWDOWN_TEMP", "87x60", L4)],
+    name: "GPUNearSlowdownTemperature fires four degrees below the GPU's own slowdown temperature, and for two hours more",
+    input: [temperature("82x20 83x20 82x300", L4), dcgm("DCGM_FI_DEV_SLOWDOWN_TEMP", "87x340", L4)],
     expect: [
-      ...silent("GPUNearSlowdownTemperature", "10m", "15m", "21m"),
+      ...silent("GPUNearSlowdownTemperature", "10m", "15m", "2h22m"),
       ...fires(
         "GPUNearSlowdownTemperature",
         alert("warning", "83 °C, a few degrees below the slowdown temperature of this GPU.", L4, "NVIDIA L4"),
         "15m30s",
-        "20m",
+        "2h19m",
       ),
     ],
   },
@@ -101,15 +101,15 @@ export const THERMAL_CASES: readonly RuleCase[] = [
     ),
   },
   {
-    name: "GPUThermalMarginLow fires at three degrees of a margin that lives",
-    input: [temperature("60x80"), dcgm("DCGM_FI_DEV_GPU_TEMP_LIMIT", "30x19 3x19 4x20")],
+    name: "GPUThermalMarginLow fires at three degrees of a margin that lives, and for two hours more",
+    input: [temperature("60x340"), dcgm("DCGM_FI_DEV_GPU_TEMP_LIMIT", "30x19 3x19 4x300")],
     expect: [
-      ...silent("GPUThermalMarginLow", "9m30s", "14m30s", "20m"),
+      ...silent("GPUThermalMarginLow", "9m30s", "14m30s", "2h21m"),
       ...fires(
         "GPUThermalMarginLow",
         alert("warning", "3 °C are left to the thermal limit of this GPU."),
         "15m",
-        "19m30s",
+        "2h18m",
       ),
     ],
   },

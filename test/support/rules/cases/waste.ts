@@ -2,6 +2,7 @@ import { fires, gives, silent, type ExpectedAlert, type InputSeries, type RuleCa
 import { dcgm, gpuLabels, gpuPlace, series, uuidOf, type RawGpu } from "../fleet.ts";
 
 const TICKET = { severity: "warning", notify: "ticket" } as const;
+const SHOWN = { severity: "info", notify: "none" } as const;
 const POD = { namespace: "ml", pod: "train-0" } as const;
 const OWNED = {
   ...POD,
@@ -40,6 +41,11 @@ const ofPod = (
   labels: { ...labels, ...TICKET },
   annotations: { description, cost_per_hour: costPerHour },
 });
+/** The same of an alert that is only shown. */
+const shownOfPod = (description: string): ExpectedAlert => {
+  const { labels, annotations } = ofPod(description);
+  return { labels: { ...labels, ...SHOWN }, annotations };
+};
 const idle = (labels: Readonly<Record<string, string>> = POD, costPerHour = ""): ExpectedAlert =>
   ofPod(IDLE, labels, costPerHour);
 
@@ -256,7 +262,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...fires(
         "LowGPUUtilization",
         {
-          labels: { ...OWNED, ...gpuLabels(), ...TICKET },
+          labels: { ...OWNED, ...gpuLabels(), ...SHOWN },
           annotations: {
             description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, had an average activity of 19% over the last hour, and the activity has been low for hours.`,
             cost_per_hour: "4.00 USD",
@@ -282,7 +288,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...silent("GPUPodLowUtilization", "1h", "1h10m"),
       ...fires(
         "GPUPodLowUtilization",
-        ofPod("The GPUs of pod ml/train-0 had an average activity of 39% over the last hour."),
+        shownOfPod("The GPUs of pod ml/train-0 had an average activity of 39% over the last hour."),
         "1h10m30s",
         "2h",
       ),
@@ -342,22 +348,16 @@ export const WASTE_CASES: readonly RuleCase[] = [
     expect: silent("GPUAllocatedIdle", "2h"),
   },
   {
-    name: "GPUSustainedLowUtilization and GPUPodLowUtilization end with their pod, though their windows still look back on it",
+    name: "GPUPodLowUtilization and the average of GPUSustainedLowUtilization end with their pod, though their windows still look back on it",
     input: [activity("0.1x840 stale"), started("0x840 stale")],
     expect: [
-      ...fires(
-        "GPUSustainedLowUtilization",
-        ofPod(
-          "Over six hours the GPUs of pod ml/train-0 had an average activity of 10% and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
-        ),
-        "6h58m",
-      ),
+      ...gives("pod:gpu_activity:avg6h", { 'pod:gpu_activity:avg6h{namespace="ml", pod="train-0"}': 0.1 }, "6h58m"),
       ...fires(
         "GPUPodLowUtilization",
-        ofPod("The GPUs of pod ml/train-0 had an average activity of 10% over the last hour."),
+        shownOfPod("The GPUs of pod ml/train-0 had an average activity of 10% over the last hour."),
         "6h58m",
       ),
-      ...silent("GPUSustainedLowUtilization", "7h3m30s", "7h30m", "7h40m"),
+      ...gives("pod:gpu_activity:avg6h", {}, "7h3m30s", "7h30m", "7h40m"),
       ...silent("GPUPodLowUtilization", "7h3m30s"),
     ],
   },
@@ -382,7 +382,7 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ...fires(
         "LowGPUUtilization",
         {
-          labels: { ...POD, ...gpuLabels(), ...TICKET },
+          labels: { ...POD, ...gpuLabels(), ...SHOWN },
           annotations: {
             description: `GPU ${uuidOf()} of node node-1, held by pod ml/train-0, had an average activity of 10% over the last hour, and the activity has been low for hours.`,
             cost_per_hour: "",
@@ -392,35 +392,37 @@ export const WASTE_CASES: readonly RuleCase[] = [
       ),
       ...fires(
         "GPUPodLowUtilization",
-        ofPod("The GPUs of pod ml/train-0 had an average activity of 10% over the last hour."),
+        shownOfPod("The GPUs of pod ml/train-0 had an average activity of 10% over the last hour."),
         "3h10m",
       ),
     ],
   },
   {
-    name: "GPUSustainedLowUtilization fires below half for nineteen samples of twenty and 15 % on average over six hours",
+    name: "GPUSustainedLowUtilization fires after a day below half for nineteen samples of twenty and 15 % on average over six hours",
     evaluate: "5m",
     input: [
-      ["low", "0.14x1000"],
-      ["edge", "0.15x1000"],
+      ["low", "0.14x3720"],
+      ["edge", "0.15x3720"],
+      // A service that works in the day.
+      ["day", "0.02x1440 0.5x1440 0.02x840"],
       // Half busy for one minute of ten: the average is low, but the 95th percentile is not.
-      ["bursts", Array.from({ length: 50 }, () => "0.02x17 0.6x1").join(" ")],
-      ["idle", "0.001x1000"],
+      ["bursts", Array.from({ length: 186 }, () => "0.02x17 0.6x1").join(" ")],
+      ["idle", "0.001x3720"],
       // Eight tenths of the samples are not enough for a verdict.
-      ["gaps", "0.14x500 _x140 0.14x400"],
+      ["gaps", "0.14x500 _x140 0.14x3080"],
     ].flatMap(([pod, values], gpu) => [
       series("gpu:device_activity:ratio", values!, { node: "node-1", UUID: `GPU-${gpu}` }),
       series("gpu:pod_activity:ratio", values!, { namespace: "ml", pod: pod!, node: "node-1", UUID: `GPU-${gpu}` }),
     ]),
     expect: [
-      ...silent("GPUSustainedLowUtilization", "5h20m", "5h50m"),
+      ...silent("GPUSustainedLowUtilization", "5h50m", "29h20m"),
       ...fires(
         "GPUSustainedLowUtilization",
         ofPod(
           "Over six hours the GPUs of pod ml/low had an average activity of 14% and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
           { namespace: "ml", pod: "low" },
         ),
-        "6h",
+        "30h",
       ),
     ],
   },

@@ -1,5 +1,5 @@
 import { fires, silent, type ExpectedAlert, type InputSeries, type RuleCase } from "../../case.ts";
-import { exporterUp, known, series } from "../../fleet.ts";
+import { exporterUp, gpuLabels, gpuPlace, known, series } from "../../fleet.ts";
 
 const capacity = (node: string, values: string): InputSeries =>
   series("kube_node_status_capacity", values, { node, resource: "nvidia_com_gpu", unit: "integer" });
@@ -17,6 +17,28 @@ const lost = (node: string, count: number): ExpectedAlert => ({
 
 /** Alerts about missing telemetry, on recorded series. */
 export const TELEMETRY_THRESHOLD_CASES: readonly RuleCase[] = [
+  {
+    name: "GPUProfilingCountersStuck fires for a day after counters were last seen to stand at 0",
+    every: "30m",
+    evaluate: "30m",
+    input: [known({}, "1x80"), series("gpu:profiling_stuck:info", "1x4 stale", gpuLabels())],
+    expect: [
+      ...fires(
+        "GPUProfilingCountersStuck",
+        {
+          labels: { ...gpuLabels(), severity: "warning", notify: "ticket" },
+          annotations: {
+            description: `${gpuPlace()}The GPU is busy for more than half of the time, but its profiling counters are 0. Tools that use only these counters show an idle GPU. gpu-ledger uses the utilization instead.`,
+            gpu: "0 (NVIDIA H100 80GB HBM3)",
+            held_by: "",
+          },
+        },
+        "2h",
+        "26h",
+      ),
+      ...silent("GPUProfilingCountersStuck", "27h"),
+    ],
+  },
   {
     name: "GPUDisappeared remembers the inventory of a processor that went away for ten minutes",
     input: [inventory("node-1", "2x39"), gpus("node-1", "1x100")],

@@ -2,6 +2,7 @@ import { fires, silent, type ExpectedAlert, type InputSeries, type RuleCase } fr
 import { gpuLabels, gpuPlace, known, series, uuidOf } from "../../fleet.ts";
 
 const TICKET = { severity: "warning", notify: "ticket" } as const;
+const SHOWN = { severity: "info", notify: "none" } as const;
 const ml = (pod: string) => ({ namespace: "ml", pod });
 const ofPod = (record: string, pod: string, values: string): InputSeries => series(record, values, ml(pod));
 /** A device on the pod's own node that the pod does not share. */
@@ -18,14 +19,14 @@ const share = (pod: string, gpu: number, values: string): readonly InputSeries[]
   series("gpu:pod_activity:ratio", values, { ...gpuLabels({ node: pod, gpu }), ...ml(pod), shared: "true" }),
 ];
 const alert = (pod: string, description: string, labels: Readonly<Record<string, string>> = {}): ExpectedAlert => ({
-  labels: { ...ml(pod), ...labels, ...TICKET },
+  labels: { ...ml(pod), ...TICKET, ...labels },
   annotations: { description, cost_per_hour: "" },
 });
 const hardlyUsed = (gpu: number, part: string): ExpectedAlert =>
   alert(
     `train-${gpu}`,
     `GPU ${uuidOf({ gpu })} of node node-1, held by pod ml/train-${gpu}, had an average activity of ${part} over the last hour, and the activity has been low for hours.`,
-    gpuLabels({ gpu }),
+    { ...gpuLabels({ gpu }), ...SHOWN },
   );
 const partiallyIdle = (pod: string): ExpectedAlert =>
   alert(
@@ -42,6 +43,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
   ...[
     {
       name: "GPUAllocatedIdle",
+      way: TICKET,
       record: "pod:gpu_activity:max1h",
       low: 0.0095,
       edge: 0.01,
@@ -52,6 +54,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     },
     {
       name: "GPUPodLowUtilization",
+      way: SHOWN,
       record: "pod:gpu_activity:avg1h",
       low: 0.395,
       edge: 0.4,
@@ -60,7 +63,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       over: "35m",
       description: "The GPUs of pod ml/low had an average activity of 39.5% over the last hour.",
     },
-  ].map(({ name, record, low, edge, age, last, over, description }): RuleCase => ({
+  ].map(({ name, way, record, low, edge, age, last, over, description }): RuleCase => ({
     name: `${name} fires ten minutes after ${record} is below ${edge} of a pod older than ${age} seconds, until ${last}`,
     input: [
       ofPod(record, "low", `${edge}x9 ${low}x59 ${edge}x20`),
@@ -70,7 +73,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       ofPod(record, "young", `${low}x100`),
       ofPod("pod:gpu_start:timestamp", "young", `${-age}+30x100`),
     ],
-    expect: [...silent(name, "14m30s", over), ...fires(name, alert("low", description), "15m", last)],
+    expect: [...silent(name, "14m30s", over), ...fires(name, alert("low", description, way), "15m", last)],
   })),
   {
     name: "LowGPUUtilization fires two hours after a device that a pod has for itself averaged below a fifth, and ends four minutes after the pod is gone",
@@ -91,7 +94,7 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
     ],
   },
   {
-    name: "GPUSustainedLowUtilization fires below 15 % on average and half in the 95th percentile, of pods that do something",
+    name: "GPUSustainedLowUtilization fires after a day below 15 % on average and half in the 95th percentile, of pods that do something",
     evaluate: "5m",
     every: "5m",
     input: [
@@ -100,20 +103,20 @@ export const WASTE_THRESHOLD_CASES: readonly RuleCase[] = [
       { pod: "p95", mean: 0.149, p95: 0.5, most: 0.01 },
       { pod: "idle", mean: 0.149, p95: 0.49, most: 0.0095 },
     ].flatMap(({ pod, mean, p95, most }) => [
-      ofPod("pod:gpu_activity:avg6h", pod, `_x1 ${mean}x40`),
-      ofPod("pod:gpu_activity:p95_6h", pod, `_x1 ${p95}x40`),
-      ofPod("pod:gpu_activity:max1h", pod, `_x1 ${most}x40`),
+      ofPod("pod:gpu_activity:avg6h", pod, `_x1 ${mean}x320`),
+      ofPod("pod:gpu_activity:p95_6h", pod, `_x1 ${p95}x320`),
+      ofPod("pod:gpu_activity:max1h", pod, `_x1 ${most}x320`),
     ]),
     expect: [
-      ...silent("GPUSustainedLowUtilization", "30m"),
+      ...silent("GPUSustainedLowUtilization", "24h"),
       ...fires(
         "GPUSustainedLowUtilization",
         alert(
           "low",
           "Over six hours the GPUs of pod ml/low had an average activity of 14.9% and were rarely more than half busy. A smaller GPU, a MIG instance or a share of a GPU may be enough.",
         ),
-        "35m",
-        "2h",
+        "24h5m",
+        "25h",
       ),
     ],
   },
