@@ -1,5 +1,6 @@
 import type { AlertDefinition, Subject } from "./catalog/definition.ts";
 import type { AlertOptions } from "./options.ts";
+import { linksOf } from "./links.ts";
 import { OWNER_LABELS } from "./recording/workloads.ts";
 
 /**
@@ -25,11 +26,7 @@ export function annotationsOf(definition: AlertDefinition, options: AlertOptions
   if (options.money && (subject === "pod" || subject === "team") && group === "waste") {
     annotations["cost_per_hour"] = subject === "pod" ? podCost(options) : teamCost();
   }
-  if (options.server !== undefined) {
-    const page = PAGES[subject];
-    if (page !== undefined) annotations["page"] = `${options.server}${page(options)}`;
-  }
-  return annotations;
+  return { ...annotations, ...linksOf(definition, options) };
 }
 
 const onCluster = ({ clusterLabel }: AlertOptions): string =>
@@ -44,16 +41,6 @@ const WHERE: Readonly<Record<Subject, (options: AlertOptions) => string>> = {
   team: () => "",
   exporter: () => "",
   pipeline: () => "",
-};
-
-/** Pages of gpu-ledger's server, by the labels of the alert. */
-const PAGES: Readonly<Partial<Record<Subject, (options: AlertOptions) => string>>> = {
-  gpu: ({ clusterLabel }) => `/gpu?cluster={{ $labels.${clusterLabel} | urlquery }}&uuid={{ $labels.UUID | urlquery }}`,
-  pod: ({ clusterLabel }) =>
-    `/workload?cluster={{ $labels.${clusterLabel} | urlquery }}&namespace={{ $labels.namespace | urlquery }}&pod={{ $labels.pod | urlquery }}`,
-  node: ({ clusterLabel }) =>
-    `/node?cluster={{ $labels.${clusterLabel} | urlquery }}&node={{ $labels.node | urlquery }}`,
-  team: () => "/team?team={{ $labels.team | urlquery }}",
 };
 
 function holdersText(options: AlertOptions): string {

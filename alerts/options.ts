@@ -34,8 +34,9 @@ export interface AlertOptions {
   /** The labels with a workload's owner in kube-state-metrics, for clusters without a processor. */
   readonly ownerLabels: { readonly team: string; readonly costCenter: string };
   readonly runbooks: string;
-  /** The address of gpu-ledger's pages, for links; if absent, there are no links. */
+  /** The addresses of gpu-ledger's pages and of Grafana, for links; if absent, there are no links to them. */
   readonly server: string | undefined;
+  readonly grafana: string | undefined;
   /** True if annotations contain money. */
   readonly money: boolean;
   /** The prefix of the name of every alert and group. */
@@ -65,6 +66,7 @@ export const DEFAULT_ALERT_OPTIONS: AlertOptions = {
   ownerLabels: { team: "team", costCenter: "cost-center" },
   runbooks: "https://github.com/gpu-ledger/gpu-ledger/blob/main/docs/runbooks",
   server: undefined,
+  grafana: undefined,
   money: true,
   prefix: "",
   labels: {},

@@ -1,16 +1,39 @@
+import { TOPIC } from "../generate.ts";
+import { quote } from "../promql.ts";
+
 const TITLE = (where: string): string =>
-  `{{ if eq .Status "resolved" }}Resolved: {{ end }}{{ .CommonAnnotations.summary }}${where}{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}`;
+  `{{ if eq .Status "resolved" }}Resolved: {{ end }}{{ with .CommonAnnotations.summary }}{{ . }}{{ else }}GPU-time is wasted.{{ end }}${where}{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}`;
 
 const WHERE =
   "{{ with .CommonLabels }}{{ if .pod }} {{ .namespace }}/{{ .pod }}{{ else if .node }} {{ .node }}{{ else if .team }} {{ .team }}{{ end }}{{ end }}";
+
+/** The page at the time of the alert. Pages of a cluster's objects show the hour around a time. */
+const PAGE =
+  '{{ .Annotations.page }}{{ if match "[?]cluster=" .Annotations.page }}&at={{ .StartsAt.UTC.Format "2006-01-02T15:04:05Z" }}{{ end }}';
+
+/** The dashboard with the hour around the time of the alert, by Grafana's parameters for addresses. */
+const DASHBOARD =
+  '{{ .Annotations.dashboard }}{{ if match "[?]" .Annotations.dashboard }}&{{ else }}?{{ end }}time={{ .StartsAt.UnixMilli }}&time.window=3600000';
+
+/** The labels that do not identify the subject of an alert. An owner of a pod can become unknown for a moment. */
+const SECONDARY = ["severity", "notify", TOPIC, "cost_centre", "workload_type", "queue"];
+const OF_OWNER = ["team", "workload"];
+
+/**
+ * The form of Alertmanager's page for a new silence, with a matcher for each label that identifies the alert. The page does not read `+` as a
+ * blank.
+ */
+const SILENCE = `{{ $own := .Labels.Remove (stringSlice ${SECONDARY.map(quote).join(" ")}) }}{{ if .Labels.pod }}{{ $own = $own.Remove (stringSlice ${OF_OWNER.map(quote).join(" ")}) }}{{ end }}{{ $.ExternalURL }}/#/silences/new?filter=%7B{{ range $index, $pair := $own.SortedPairs }}{{ if $index }}%2C{{ end }}{{ $pair.Name }}%3D{{ printf "%q" $pair.Value | urlquery | reReplaceAll "[+]" "%20" }}{{ end }}%7D`;
 
 const TEXT = `{{ range .Alerts }}{{ .Annotations.description }}
 {{ if .Labels.team }}Owner: team {{ .Labels.team }}{{ if .Labels.cost_centre }}, cost center {{ .Labels.cost_centre }}{{ end }}{{ if .Labels.workload }}, {{ if .Labels.workload_type }}{{ .Labels.workload_type }} {{ end }}{{ .Labels.workload }}{{ end }}
 {{ end }}{{ if .Annotations.held_by }}Held by: {{ .Annotations.held_by }}
 {{ end }}{{ if .Annotations.gpu }}GPU: {{ .Annotations.gpu }}
 {{ end }}{{ if .Annotations.cost_per_hour }}Cost per hour: {{ .Annotations.cost_per_hour }}
-{{ end }}{{ if .Annotations.page }}Details: {{ .Annotations.page }}
-{{ end }}Runbook: {{ .Annotations.runbook_url }}
+{{ end }}{{ if .Annotations.page }}Live: ${PAGE}
+{{ end }}Runbook: {{ if .Annotations.runbook }}{{ .Annotations.runbook }}{{ else }}{{ .Annotations.runbook_url }}{{ end }}
+{{ if .Annotations.dashboard }}Dashboard: ${DASHBOARD}
+{{ end }}Silence: ${SILENCE}
 
 {{ end }}`;
 

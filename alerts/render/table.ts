@@ -21,6 +21,8 @@ of the alert.
   from our processor, or else from kube-state-metrics with the labels that \`generate exporter-config\` allows there.
 - **What is lost alerts at once**, for 10 minutes or longer: lost messages, scrapes that were not kept, dead letters and sums that are not exact.
   A trouble that ends by itself and loses nothing (a store, a bus or an API server that is away, an election) waits, so that a restart is silent.
+- **Links.** Alerts have the page of their subject, the runbook with their names in its commands, and the dashboard, at \`server\` and
+  \`grafana\` of the configuration. Messages of Alertmanager add the time of the alert, and a link that prepares a silence.
 - **Counters** that an alert needs below are missing in dcgm-exporter's default (stock) file. \`gpu-ledger generate exporter-config --out DIR\` writes a
   file with all of them, and values for its charts; \`gpu-ledger check\`, and the collectors' metric \`gpu_ledger_alerts_lacking_counter\`, list
   the alerts that cannot work with an exporter, and the missing counters.

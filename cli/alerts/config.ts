@@ -7,7 +7,7 @@ import { NOTIFIES, SEVERITIES } from "../../alerts/model.ts";
 import { DEFAULT_ALERT_OPTIONS, type AlertOptions, type AlertOverride } from "../../alerts/options.ts";
 import { ConfigError } from "../../runtime/config/config-error.ts";
 import { duration } from "../../runtime/config/quantity.ts";
-import { flag, list, oneOf, text, webAddress } from "../../runtime/config/words.ts";
+import { flag, isWebAddress, list, oneOf, text, webAddress } from "../../runtime/config/words.ts";
 import { readYaml } from "../../runtime/config/yaml.ts";
 import { contactsSchema } from "./contacts.ts";
 
@@ -84,6 +84,23 @@ const ofTeam = z.strictObject(
   Object.fromEntries([...OF_TEAMS].map((name) => [name, teamOverrideSchema(name).optional()])),
 );
 
+/** The addresses of `gpu-ledger up` and of the Grafana of docker-compose.yml. */
+const [UP, GRAFANA] = ["http://127.0.0.1:8080", "http://127.0.0.1:3000"];
+const NONE = "none";
+const LINKED = "an http:// or https:// address, or none";
+
+/** Returns the schema of an address for links, or of the word for no links. */
+function linked(address: string) {
+  return z
+    .string({ error: LINKED })
+    .refine((value) => value === NONE || isWebAddress(value), { error: LINKED })
+    .default(address);
+}
+
+function addressOf(value: string): string | undefined {
+  return value === NONE ? undefined : value.replace(/\/$/, "");
+}
+
 /** The configuration of the alerts' generator. */
 export const alertConfigSchema = z.strictObject({
   interval: duration("5s", "5m").prefault("30s").describe("How often the quick rules are evaluated."),
@@ -127,7 +144,12 @@ export const alertConfigSchema = z.strictObject({
       "The labels of kube-state-metrics with the owner of a pod, for clusters without a processor of gpu-ledger.",
     ),
   runbooks: webAddress.default(DEFAULTS.runbooks).describe("The address of docs/runbooks, for links to them."),
-  server: webAddress.optional().describe("The address of gpu-ledger's pages, for links to them."),
+  server: linked(UP).describe(
+    "The address of gpu-ledger's pages, for links to them; none for alerts without such links.",
+  ),
+  grafana: linked(GRAFANA).describe(
+    "The address of the Grafana with our dashboards; none for alerts without such links.",
+  ),
   money: flag.default(DEFAULTS.money).describe("Whether alerts contain the cost of an hour of waste."),
   prefix: z
     .string({ error: "letters, digits and underscores" })
@@ -176,7 +198,8 @@ export function alertOptionsOf(config: AlertConfig): AlertOptions {
   const { interval, groups, alerts, teams, ...rest } = config;
   return {
     ...rest,
-    server: rest.server?.replace(/\/$/, ""),
+    server: addressOf(rest.server),
+    grafana: addressOf(rest.grafana),
     runbooks: rest.runbooks.replace(/\/$/, ""),
     intervalMillis: interval,
     only: groups,

@@ -270,10 +270,14 @@ describe.skipIf(!ready)("the chart", () => {
     expect(rendered.LEAST.objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
   });
 
-  it("has the alerts' rules of deploy/prometheus, with the labels of the values", () => {
+  it("has the alerts' rules of deploy/prometheus, with the labels and the links of the values", () => {
+    const { server, grafana } = EVERYTHING.prometheusRule;
     for (const name of ["gpu-ledger-alerts", "gpu-ledger-recording"]) {
       const rule = find<ClusterObject & { spec: unknown }>("EVERYTHING", "PrometheusRule", name);
-      expect(rule.spec).toEqual(parse(readFileSync(`deploy/prometheus/${name}.rules.yaml`, "utf8")));
+      const rules = readFileSync(`deploy/prometheus/${name}.rules.yaml`, "utf8")
+        .replaceAll("http://127.0.0.1:8080", server)
+        .replaceAll("http://127.0.0.1:3000", grafana);
+      expect(rule.spec).toEqual(parse(rules));
       expect(rule.metadata.labels).toMatchObject({ release: "kube-prometheus-stack" });
     }
     expect(rendered.EVERYTHING.objects.filter(({ kind }) => kind === "PrometheusRule")).toHaveLength(2);

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { alertmanagerParts } from "../../../alerts/alertmanager/configuration.ts";
@@ -5,6 +7,7 @@ import type { Contacts } from "../../../alerts/alertmanager/contacts.ts";
 import { WASTE_ALERTS } from "../../../alerts/catalog/waste.ts";
 import { alertFiles } from "../../../alerts/files.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { requirePart } from "../../support/parts.ts";
 import {
   checkConfiguration,
@@ -274,5 +277,82 @@ describe.skipIf(!hasParts)("beside the Alertmanager of kube-prometheus-stack", (
       "platform: HighGPUMemoryUsage lost",
       "platform: HighGPUTemperature other",
     ]);
+  });
+});
+
+describe.skipIf(!hasParts)("a message", () => {
+  let webhook: Webhook;
+  let alertmanager: Alertmanager;
+
+  /** Returns the text of the message in Slack about an alert that began at 03:22 UTC. */
+  async function textOf(
+    labels: Record<string, string>,
+    annotations: Record<string, string>,
+  ): Promise<readonly string[]> {
+    webhook = await startWebhook();
+    const apiUrlFile = join(temporaryFolder("slack"), "url");
+    writeFileSync(apiUrlFile, `${webhook.url}/slack`);
+    const contacts = { platform: { slack: { channel: "#gpu", apiUrlFile } }, teams: {}, repeat: CONTACTS.repeat };
+    const { "alertmanager.yaml": configuration, "gpu-ledger.tmpl": templates } = filesOf(contacts, "full");
+    const quick = configuration!.replaceAll(/(group_wait|group_interval): \w+/g, "$1: 1s");
+    alertmanager = await startAlertmanager({ "alertmanager.yaml": quick, "gpu-ledger.tmpl": templates! });
+    const all = { gpu_topic: "thermal", severity: "warning", notify: "ticket", ...labels };
+    await alertmanager.send({
+      labels: all,
+      annotations,
+      startsAt: "2026-11-30T04:22:00+01:00",
+      endsAt: "2099-01-01T00:00:00Z",
+    });
+    await expect.poll(() => webhook.received.length).toBe(1);
+    const { attachments } = webhook.received[0]!.notification as unknown as { attachments: [{ text: string }] };
+    return attachments[0].text.trim().split("\n");
+  }
+
+  afterEach(async () => {
+    await alertmanager.stop();
+    await webhook.stop();
+  });
+
+  it("has links to the page and the dashboard at the time of the alert, to its runbook, and to a silence of its subject", async () => {
+    const text = await textOf(
+      { alertname: "GPUNearSlowdownTemperature", cluster: "eu", node: "gpu-a", UUID: "GPU-1" },
+      {
+        description: "GPU GPU-1 of node gpu-a: 88 °C.",
+        page: "https://gl.example/gpu?cluster=eu&uuid=GPU-1",
+        runbook: "https://gl.example/runbook?alert=GPUNearSlowdownTemperature&node=gpu-a",
+        runbook_url: "https://docs.example/GPUNearSlowdownTemperature.md",
+        dashboard: "https://grafana.example/d/gpu-ledger-gpu?var-node=gpu-a",
+      },
+    );
+    expect(text).toEqual([
+      "GPU GPU-1 of node gpu-a: 88 °C.",
+      "Live: https://gl.example/gpu?cluster=eu&uuid=GPU-1&at=2026-11-30T03:22:00Z",
+      "Runbook: https://gl.example/runbook?alert=GPUNearSlowdownTemperature&node=gpu-a",
+      `Dashboard: https://grafana.example/d/gpu-ledger-gpu?var-node=gpu-a&time=${Date.UTC(2026, 10, 30, 3, 22)}&time.window=3600000`,
+      expect.stringMatching(
+        /^Silence: http:\/\/[^/]+\/#\/silences\/new\?filter=%7Balertname%3D%22GPUNearSlowdownTemperature%22%2CUUID%3D%22GPU-1%22%2Ccluster%3D%22eu%22%2Cnode%3D%22gpu-a%22%7D$/,
+      ),
+    ]);
+  });
+
+  it("has the runbook of the documents without pages, and any name in a silence", async () => {
+    const team = 'we"ird, {team} a+b & ü';
+    const text = await textOf(
+      { alertname: "TeamGPUIdleShareHigh", team, cost_centre: "CC-1" },
+      { description: "Idle.", page: "https://gl.example/team?team=x", runbook_url: "https://docs.example/T.md" },
+    );
+    expect(text).toEqual([
+      "Idle.",
+      `Owner: team ${team}, cost center CC-1`,
+      "Live: https://gl.example/team?team=x",
+      "Runbook: https://docs.example/T.md",
+      expect.stringMatching(/^Silence: /),
+    ]);
+    const filter = decodeURIComponent(text.at(-1)!.split("filter=")[1]!);
+    expect(filter).toBe(String.raw`{alertname="TeamGPUIdleShareHigh",team="we\"ird, {team} a+b & ü"}`);
+    const found = await fetch(
+      `${alertmanager.url}/api/v2/alerts?${new URLSearchParams([["filter", filter.slice(1, -1).split(/,(?=team)/)[1]!]]).toString()}`,
+    );
+    expect(await found.json()).toHaveLength(1);
   });
 });

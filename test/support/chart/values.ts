@@ -50,6 +50,8 @@ const SWITCHES = {
     enabled: true,
     labels: { release: "kube-prometheus-stack" },
     annotations: { "example.com/owner": "platform" },
+    server: "https://gpu-ledger.example.com",
+    grafana: "https://grafana.example.com",
   },
   serviceMonitor: {
     enabled: true,

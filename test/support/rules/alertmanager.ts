@@ -62,6 +62,8 @@ export interface Alertmanager {
   readonly processId: number;
   /** Sends alerts that fire from now on, given by their labels. */
   fire(...alerts: readonly Readonly<Record<string, string>>[]): Promise<void>;
+  /** Sends alerts as they are. */
+  send(...alerts: readonly object[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -93,17 +95,21 @@ export async function startAlertmanagerWith(flags: readonly string[]): Promise<A
   child.stderr!.on("data", (chunk: Buffer) => (log += chunk.toString()));
   const url = `http://127.0.0.1:${port}`;
   await untilReady(`${url}/-/ready`, child, () => log);
+  const send = async (...alerts: readonly object[]): Promise<void> => {
+    const response = await fetch(`${url}/api/v2/alerts`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(alerts),
+    });
+    if (!response.ok) throw new Error(`Alertmanager refused alerts: ${await response.text()}`);
+  };
   return {
     url,
     processId: child.pid!,
-    async fire(...alerts) {
+    send,
+    fire(...alerts) {
       const startsAt = new Date().toISOString();
-      const response = await fetch(`${url}/api/v2/alerts`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(alerts.map((labels) => ({ labels, annotations: {}, startsAt }))),
-      });
-      if (!response.ok) throw new Error(`Alertmanager refused alerts: ${await response.text()}`);
+      return send(...alerts.map((labels) => ({ labels, annotations: {}, startsAt })));
     },
     async stop() {
       child.kill("SIGTERM");

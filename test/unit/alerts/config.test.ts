@@ -31,7 +31,18 @@ function problemsOf(text: string): string {
 
 describe("the alerts' configuration", () => {
   it("has the generator's defaults for missing keys", () => {
-    expect(alertOptionsOf(loadAlertConfig(undefined, {}).config)).toMatchObject({ ...DEFAULT_ALERT_OPTIONS });
+    expect(alertOptionsOf(loadAlertConfig(undefined, {}).config)).toMatchObject({
+      ...DEFAULT_ALERT_OPTIONS,
+      server: "http://127.0.0.1:8080",
+      grafana: "http://127.0.0.1:3000",
+    });
+  });
+
+  it("has no links to pages or dashboards that do not exist", () => {
+    expect(alertOptionsOf(read("{ server: none, grafana: none }"))).toMatchObject({
+      server: undefined,
+      grafana: undefined,
+    });
   });
 
   it("has an example with every key and every alert, and with the default numbers", () => {
@@ -87,7 +98,7 @@ describe("the alerts' configuration", () => {
     ],
     ["an invalid pattern", 'exporterPods: "("', 'exporterPods (line 1): "(" is not a regular expression'],
     ["an invalid label", "labels: { a-b: c }", "labels.a-b (line 1)"],
-    ["an invalid address", "server: here", 'server (line 1): "here" is not an http:// or https:// address'],
+    ["an invalid address", "server: here", 'server (line 1): "here" is not an http:// or https:// address, or none'],
     [
       "hours that end before they begin",
       'workingHours: { from: "18:00", until: "08:00" }',

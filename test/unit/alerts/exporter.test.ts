@@ -12,6 +12,7 @@ import { namesOf } from "../../../alerts/series/exporter-names.ts";
 import { renderAlertsPage } from "../../../alerts/render/table.ts";
 import { inspectPage } from "../../../collectors/exporters/inspect.ts";
 import { rulesFor } from "../../support/rules/closure.ts";
+import { alertOptionsOf, loadAlertConfig } from "../../../cli/alerts/config.ts";
 
 const GROUPS = ruleGroups(DEFAULT_ALERT_OPTIONS);
 
@@ -88,11 +89,12 @@ describe("the required metrics of an exporter", () => {
 
 describe("the generated files", () => {
   it("are committed as generated", () => {
+    const defaults = alertOptionsOf(loadAlertConfig(undefined, {}).config);
     const contacts = { platform: {}, teams: {}, repeat: { page: "4h", ticket: "24h" } };
     const metadata = { namespace: undefined, labels: {} };
     const files = [
       ...(["fragment", "full"] as const).flatMap((alertmanager) =>
-        alertFiles(DEFAULT_ALERT_OPTIONS, contacts, { rules: "files", metadata, alertmanager }).map(
+        alertFiles(defaults, contacts, { rules: "files", metadata, alertmanager }).map(
           (file) => ["deploy/prometheus", file] as const,
         ),
       ),

@@ -9,6 +9,7 @@ import { dashboards } from "../../../dashboards/files.ts";
 import { DEFAULT_DASHBOARD_OPTIONS } from "../../../dashboards/options.ts";
 import { OWN_SERIES } from "../../../alerts/series/own.ts";
 import { STATE_SERIES } from "../../../alerts/series/state.ts";
+import { portOf } from "../../../reports/server/route-table.ts";
 import { METRIC_DEFINITIONS } from "../../../runtime/telemetry/metrics.ts";
 import { CASES } from "../../support/rules/cases/all.ts";
 import { readsOf } from "../../support/rules/promql-names.ts";
@@ -262,6 +263,20 @@ describe("options", () => {
     expect(other!.annotations["page"]).toMatch(
       /^https:\/\/gl\.example\.com\/workload\?cluster=\{\{ \$labels\.cluster \| urlquery \}\}&namespace=/,
     );
+  });
+
+  it("give every alert a page of the server, a runbook with its names, and a dashboard with variables that it has", () => {
+    const groups = ruleGroups(options({ server: "https://gl.example.com", grafana: "https://grafana.example.com" }));
+    const pages = portOf("server").routes;
+    for (const { alert, annotations } of alerts(groups)) {
+      const [, path] = /^https:\/\/gl\.example\.com(\/\w+)(\?|$)/.exec(annotations["page"]!)!;
+      expect(pages).toHaveProperty([`GET ${path}`]);
+      expect(annotations["runbook"]!.startsWith(`https://gl.example.com/runbook?alert=${alert}`)).toBe(true);
+      const [, uid] = /^https:\/\/grafana\.example\.com\/d\/([\w-]+)(\?|$)/.exec(annotations["dashboard"]!)!;
+      const { variables } = dashboards(DEFAULT_DASHBOARD_OPTIONS).find((each) => each.uid === uid)!;
+      const set = [...annotations["dashboard"]!.matchAll(/var-(\w+)=/g)].map(([, name]) => name!);
+      expect(set.filter((name) => !variables.some((each) => each.name === name))).toEqual([]);
+    }
   });
 
   it("use the configured name of the cluster's label", () => {
