@@ -9,6 +9,7 @@ if (existsSync("runtime/store/migrations")) {
 if (existsSync("reports/parts/assets"))
   cpSync("reports/parts/assets", "dist/reports/parts/assets", { recursive: true });
 if (existsSync("deploy/kubernetes")) cpSync("deploy/kubernetes", "dist/deploy/kubernetes", { recursive: true });
+if (existsSync("docs/runbooks")) cpSync("docs/runbooks", "dist/docs/runbooks", { recursive: true });
 cpSync("config/prices.example.yaml", "dist/config/prices.example.yaml");
 if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
 const { name, version, type, engines } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -19,6 +19,7 @@ import { addSubjects } from "./subject.tsx";
 import { addQueue } from "./queue.tsx";
 import { addServingPage } from "./serving.tsx";
 import { addServingExplain } from "./serving-explain.tsx";
+import { addRunbooks } from "./runbook.tsx";
 import { addStatement } from "./statement.tsx";
 import { addPolicies } from "./policies.tsx";
 import { addPractices } from "./practices.tsx";
@@ -53,6 +54,7 @@ const PAGES = [
   addQuality,
   addPeriods,
   addSearchPage,
+  addRunbooks,
 ];
 
 const HTML = "text/html; charset=utf-8";

@@ -32,6 +32,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
     pages: [
       { path: "/advice", name: "Advice", below: ["/advice/card", "/advice/outcomes"] },
       { path: "/practices", name: "Practices" },
+      { path: "/runbook", name: "Runbooks" },
     ],
   },
   {

@@ -51,6 +51,7 @@ const REPORTS = {
   "GET /policies": "viewer",
   "GET /periods": "viewer",
   "GET /practices": "viewer",
+  "GET /runbook": "viewer",
   "GET /search": "viewer",
   "GET /training": "viewer",
   "GET /training/run": "viewer",

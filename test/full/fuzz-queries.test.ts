@@ -68,6 +68,7 @@ const VALID = [
   `/gpu?cluster=default&node=gpu-a&gpu=1&${MARCH}`,
   "/fleet?node=gpu-a",
   "/queue",
+  "/runbook?alert=GPUAllocatedIdle&namespace=vision&pod=v-0",
   "/advice?team=vision&kind=idle-workload&all=true",
   "/advice/card?id=0000000a11ce",
   "/advice/outcomes",

@@ -70,6 +70,9 @@ export const PAGES = [
   "/periods",
   "/practices",
   "/practices?check=namespace-without-limit-range",
+  "/runbook",
+  "/runbook?alert=GPUAllocatedIdle&cluster=default&namespace=vision&pod=vision-0",
+  "/runbook?alert=GPULedgerDeadLetters",
 ];
 /** Pages for viewers of all teams. */
 export const OF_ALL = ["/prices?span=2026-03", "/quality"];
