@@ -6,6 +6,8 @@ import {
   BigValueColorMode,
   BigValueGraphMode,
   GraphDrawStyle,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -66,7 +68,12 @@ export function panelOf(panel: Panel, id: number): Builder<GrafanaPanel> {
     .height(height)
     .dataLinks(links.map((link) => linkOf(link)));
   if (decimals !== undefined) builder.decimals(decimals);
-  if (thresholds !== undefined) builder.thresholds(thresholdsOf(thresholds));
+  if (thresholds !== undefined) {
+    builder.thresholds(thresholdsOf(thresholds));
+    // Series keep their colors: the thresholds are lines.
+    if (builder instanceof series.PanelBuilder)
+      builder.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed));
+  }
   return builder;
 }
 

@@ -3,6 +3,7 @@ import { chosen } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Dashboard, Variable } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { UTILIZATION } from "../thresholds.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, rows, sqlRows } from "../queries.ts";
 import { MILLIS, NEWEST, USAGE, WITH_NEWEST } from "../usage.ts";
@@ -66,7 +67,7 @@ const now = ({ where, gpus, wasted }: Names): readonly PanelDraft[] => [
     description: "Active GPUs divided by all GPUs. Below a third, most of the fleet's cost is waste.",
     unit: "percentunit",
     decimals: 1,
-    thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+    thresholds: UTILIZATION,
     queries: [instant(`${gpus("active")} / ${gpus("total")}`)],
     empty: NO_GPUS,
     height: 7,
@@ -143,7 +144,7 @@ const useColumns = [
     title: "utilization",
     unit: "percentunit",
     decimals: 1,
-    thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+    thresholds: UTILIZATION,
   },
 ] as const;
 const useBy = ({ gpus }: Names, by: string) => [
@@ -204,7 +205,7 @@ const whereRow = (names: Names): readonly PanelDraft[] => [
           title: "busy of all",
           unit: "percentunit",
           decimals: 1,
-          thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+          thresholds: UTILIZATION,
         },
         { field: "unavailable", title: "unavailable", ...GPUS },
       ],

@@ -4,6 +4,7 @@ import { read } from "../../alerts/series/read.ts";
 import { cell, toPage, UIDS } from "../links.ts";
 import type { Dashboard, Meanings } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { goodBelow, numberOf, TENSOR, UTILIZATION } from "../thresholds.ts";
 import { range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
@@ -18,6 +19,8 @@ const IS_SO: Meanings = { "1": { text: "yes", color: "orange" } };
 interface Names {
   readonly cluster: string;
   readonly where: string;
+  /** Returns the number of an alert above which the alert fires. */
+  above(alert: string, parameter: string): number;
   metric(column: string): string;
   device(column: string): string;
 }
@@ -33,6 +36,7 @@ function namesOf(options: AlertOptions): Names {
   return {
     cluster,
     where,
+    above: (alert, parameter) => numberOf(options, alert, parameter),
     metric: (column) => chosen(gpu, column),
     device: (column) => chosen(device, column),
   };
@@ -90,13 +94,14 @@ const who = ({ cluster, where }: Names): readonly PanelDraft[] => [
   },
 ];
 
-const work = ({ where, device }: Names): readonly PanelDraft[] => [
+const work = ({ where, above, device }: Names): readonly PanelDraft[] => [
   {
     title: "Activity",
     description:
       "The activity of each GPU or instance: the largest measure that its exporter has. Near 0 with a holder: the holder does not use it.",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
+    thresholds: UTILIZATION,
     queries: [range(`gpu:device_activity:ratio{${where}}`, DEVICE)],
     empty: NO_GPU,
   },
@@ -107,6 +112,7 @@ const work = ({ where, device }: Names): readonly PanelDraft[] => [
       "or memory, or compute in a format without tensor cores.",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
+    thresholds: TENSOR,
     queries: [range(device("tensor_active_ratio"), DEVICE)],
     empty: "The exporter has no tensor activity: DCGM_FI_PROF_PIPE_TENSOR_ACTIVE is not in its counters.",
   },
@@ -116,6 +122,7 @@ const work = ({ where, device }: Names): readonly PanelDraft[] => [
       "Used memory divided by the total memory. Full and not active: a model is loaded and gets no requests.",
     view: { kind: "series", max: 1 },
     unit: "percentunit",
+    thresholds: goodBelow(above("HighGPUMemoryUsage", "threshold")),
     queries: [range(`gpu:memory_used:ratio{${where}}`, DEVICE)],
     empty: NO_GPU,
   },
@@ -130,13 +137,14 @@ const work = ({ where, device }: Names): readonly PanelDraft[] => [
   },
 ];
 
-const heat = ({ where, metric }: Names): readonly PanelDraft[] => [
+const heat = ({ where, above, metric }: Names): readonly PanelDraft[] => [
   {
     title: "Temperature and its limits",
     description:
       "Each GPU, with the temperature at which its hardware slows down: the GPU's own value, or else the value of its model's data sheet.",
     view: { kind: "series" },
     unit: "celsius",
+    thresholds: goodBelow(above("HighGPUTemperature", "threshold")),
     queries: [
       range(`gpu:temperature:celsius{${where}}`, GPU),
       range(`gpu:slowdown_temperature:celsius{${where}}`, `${GPU} slows down`),
@@ -173,13 +181,14 @@ const heat = ({ where, metric }: Names): readonly PanelDraft[] => [
   },
 ];
 
-const links = ({ where }: Names): readonly PanelDraft[] => [
+const links = ({ where, above }: Names): readonly PanelDraft[] => [
   {
     title: "NVLink errors",
     description:
       "Corrupted packets per second, of all links of a GPU. A lasting rate means a bad link or bridge: jobs over several GPUs slow down.",
     view: { kind: "series" },
     unit: "ops",
+    thresholds: goodBelow(above("GPUNVLinkErrors", "crcPerSecond")),
     queries: [range(`gpu:nvlink_crc_errors:rate5m{${where}}`, GPU)],
     empty: HEALTHY,
     width: 8,
@@ -191,6 +200,7 @@ const links = ({ where }: Names): readonly PanelDraft[] => [
       "Repeated transfers per second. A few are usual. A high lasting rate means a bad slot, riser or cable.",
     view: { kind: "series" },
     unit: "ops",
+    thresholds: goodBelow(above("GPUPCIeReplayHigh", "perMinute") / 60),
     queries: [range(`gpu:pcie_replays:rate5m{${where}}`, GPU)],
     empty: HEALTHY,
     width: 8,
@@ -201,6 +211,7 @@ const links = ({ where }: Names): readonly PanelDraft[] => [
     description:
       "Double-bit errors since the driver was loaded, and GPUs that need a reset to repair memory. Drain the node and reset the GPU.",
     view: { kind: "series" },
+    thresholds: goodBelow(1, "red"),
     queries: [
       range(`gpu:ecc_double_bit_errors:count{${where}}`, `${GPU} double-bit errors`),
       range(`gpu:memory_repair_pending:info{${where}}`, `${GPU} repair pending`),

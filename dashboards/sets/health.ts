@@ -4,6 +4,7 @@ import { state } from "../../alerts/series/state.ts";
 import { cell, toDashboard, UIDS } from "../links.ts";
 import type { Column, Dashboard, Thresholds } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { goodBelow } from "../thresholds.ts";
 import type { DashboardOptions } from "../options.ts";
 import { buckets, range, rows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
@@ -135,6 +136,7 @@ const lost = (where: string, cluster: string): readonly PanelDraft[] => {
         "The number of missing GPUs, of those that nodes had within a day. A lasting step up is hardware; a step of minutes is an exporter.",
       view: { kind: "series" },
       ...count,
+      thresholds: goodBelow(1, "red"),
       queries: [
         range(
           `sum by (${cluster}) (${missing}) or sum by (${cluster}) (${CLUSTER_USE}{${where}}) * 0`,
@@ -219,6 +221,7 @@ export function healthDashboard(options: DashboardOptions): Dashboard {
             "GPUs with an error of the driver, by code. The same code on many nodes at once points to a program, a driver or a switch; on one node, to its card.",
           view: { kind: "series", isBars: true, isStacked: true },
           ...count,
+          thresholds: goodBelow(1, "red"),
           queries: [
             range(
               `count by (code) (group by (${listed(keysOf(options).gpu)}, code) (present_over_time(gpu:xid_new:info{${where}}[$__interval])))`,
@@ -232,6 +235,7 @@ export function healthDashboard(options: DashboardOptions): Dashboard {
           description: "GPUs with reduced clocks, by reason. They have their full cost but less performance.",
           view: { kind: "series" },
           ...count,
+          thresholds: goodBelow(1),
           queries: [range(`count by (reason) (gpu:throttle_reason:info{${where}})`, "{{reason}}")],
           empty: HEALTHY,
         },

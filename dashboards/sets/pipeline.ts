@@ -2,13 +2,19 @@ import { select } from "../../alerts/promql.ts";
 import { toPage, UIDS } from "../links.ts";
 import type { Dashboard, Thresholds } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { goodBelow, numberOf } from "../thresholds.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range } from "../queries.ts";
 
 const NOT_SCRAPED = "No program of gpu-ledger is scraped: add them to the targets of this Prometheus.";
 const NONE_LOST = "There was none in this time.";
 const RATE = "[$__rate_interval]";
-const BAD: Thresholds = [{ color: "green" }, { color: "orange", from: 1 }];
+/** The age of scrapes in seconds: that of the alert is red. */
+const freshness = (options: DashboardOptions): Thresholds => [
+  { color: "green" },
+  { color: "orange", from: 30 },
+  { color: "red", from: numberOf(options, "GPULedgerStale", "seconds") },
+];
 
 /** Returns the 95th percentile of a histogram's durations, by some of its labels. */
 const most = (series: string, by: string = ""): string =>
@@ -17,7 +23,7 @@ const most = (series: string, by: string = ""): string =>
 const rateOf = (series: string, by: string): string => `sum by (${by}) (rate(${series}${RATE}))`;
 const grown = (series: string): string => `sum(increase(${series}[$__range]))`;
 
-const now: readonly PanelDraft[] = [
+const now = (options: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "Freshness",
     description:
@@ -25,7 +31,7 @@ const now: readonly PanelDraft[] = [
     needs: "C",
     unit: "s",
     decimals: 1,
-    thresholds: [{ color: "green" }, { color: "orange", from: 30 }, { color: "red", from: 120 }],
+    thresholds: freshness(options),
     queries: [instant(most("gpu_ledger_freshness_seconds").replaceAll(RATE, "[5m]"))],
     empty: NOT_SCRAPED,
     links: [toPage("Data quality", "/quality")],
@@ -127,6 +133,7 @@ const collecting: readonly PanelDraft[] = [
     needs: "C",
     view: { kind: "series" },
     decimals: 0,
+    thresholds: goodBelow(1),
     queries: [range("sum by (instance) (gpu_ledger_spool_messages)", "{{instance}}")],
     empty: NOT_SCRAPED,
     width: 8,
@@ -153,6 +160,7 @@ const collecting: readonly PanelDraft[] = [
     needs: "C",
     view: { kind: "bars" },
     decimals: 0,
+    thresholds: goodBelow(1),
     queries: [
       instant(
         "sort_desc(topk(15, sum by (alert, counter) (gpu_ledger_alerts_lacking_counter)))",
@@ -164,13 +172,14 @@ const collecting: readonly PanelDraft[] = [
   },
 ];
 
-const storing: readonly PanelDraft[] = [
+const storing = (options: DashboardOptions): readonly PanelDraft[] => [
   {
     title: "From scrape to stored",
     description: "The age of scrapes when queries can see them: the median and the 95th percentile.",
     needs: "C",
     view: { kind: "series" },
     unit: "s",
+    thresholds: freshness(options),
     queries: [
       range(most("gpu_ledger_freshness_seconds"), "95th percentile"),
       range(most("gpu_ledger_freshness_seconds").replace("0.95", "0.5"), "median"),
@@ -185,6 +194,7 @@ const storing: readonly PanelDraft[] = [
     needs: "C",
     view: { kind: "series" },
     decimals: 0,
+    thresholds: goodBelow(numberOf(options, "GPULedgerLagGrowing", "messages")),
     queries: [range("max by (partition) (gpu_ledger_lag_messages)", "partition {{partition}}")],
     empty: NOT_SCRAPED,
     width: 8,
@@ -206,6 +216,7 @@ const storing: readonly PanelDraft[] = [
     needs: "C",
     view: { kind: "series" },
     unit: "s",
+    thresholds: goodBelow(1),
     queries: [range(most("gpu_ledger_insert_duration_seconds"), "95th percentile")],
     empty: NOT_SCRAPED,
     width: 8,
@@ -217,6 +228,7 @@ const storing: readonly PanelDraft[] = [
     needs: "C",
     view: { kind: "series" },
     unit: "s",
+    thresholds: goodBelow(60),
     queries: [range(most("gpu_ledger_run_duration_seconds", "kind"), "{{kind}}")],
     empty: NOT_SCRAPED,
     width: 8,
@@ -227,7 +239,7 @@ const storing: readonly PanelDraft[] = [
       "Repeated inserts, failed runs, partitions that wait for a newer release, and late reports, by kind. All of them are normally 0.",
     needs: "C",
     view: { kind: "series" },
-    thresholds: BAD,
+    thresholds: goodBelow(1),
     queries: [
       range("sum(increase(gpu_ledger_store_retries_total[$__rate_interval]))", "inserts tried again"),
       range("sum(increase(gpu_ledger_run_errors_total[$__rate_interval]))", "runs failed"),
@@ -279,9 +291,9 @@ export function pipelineDashboard(options: DashboardOptions): Dashboard {
     variables: [],
     annotations: [],
     sections: [
-      section("Now", now),
+      section("Now", now(options)),
       section("Collecting", collecting),
-      section("Storing and charging", storing),
+      section("Storing and charging", storing(options)),
       section("The programs", programs(options)),
     ],
     from: "now-6h",

@@ -2,6 +2,7 @@ import { among, CLUSTERS } from "../ledger.ts";
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Dashboard } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { WAIT } from "../thresholds.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
 
@@ -35,7 +36,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly PanelDraft[]
       needs: "C",
       unit: "s",
       decimals: 0,
-      thresholds: [{ color: "green" }, { color: "yellow", from: 3600 }, { color: "red", from: 86_400 }],
+      thresholds: WAIT,
       queries: [instant(`max(gpu_ledger_pending_oldest_seconds{${where}})`)],
       empty: NOBODY_WAITS,
       width: 6,
@@ -75,7 +76,7 @@ const now = ({ clusterLabel: cluster }: DashboardOptions): readonly PanelDraft[]
           { field: "priority_class", title: "priority" },
           { field: "reason", title: "reason" },
           { field: "Value #A", title: "GPUs", ...devices },
-          { field: "Value #B", title: "longest wait", unit: "s", decimals: 0 },
+          { field: "Value #B", title: "longest wait", unit: "s", decimals: 0, thresholds: WAIT },
         ],
         sortedBy: "GPUs",
       },
@@ -109,6 +110,7 @@ GROUP BY cluster, uid HAVING bound >= $__fromTime AND bound <= $__toTime`;
         "Time from the creation of a pod until it has a node, for the pods that got a node at that time: the median and the 95th percentile.",
       view: { kind: "series" },
       unit: "s",
+      thresholds: WAIT,
       queries: [
         sqlRange(`SELECT $__timeInterval(bound) AS time, quantileExact(0.5)(${wait}) AS median, quantileExact(0.95)(${wait}) AS "95th percentile"
 FROM (${began}) GROUP BY time ORDER BY time`),
@@ -126,9 +128,9 @@ FROM (${began}) GROUP BY time ORDER BY time`),
           { field: "cluster", title: "cluster" },
           { field: "queue", title: "queue" },
           { field: "pods", title: "pods", ...devices },
-          { field: "middle", title: "median wait", unit: "s", decimals: 0 },
-          { field: "most", title: "95th percentile", unit: "s", decimals: 0 },
-          { field: "longest", title: "longest", unit: "s", decimals: 0 },
+          { field: "middle", title: "median wait", unit: "s", decimals: 0, thresholds: WAIT },
+          { field: "most", title: "95th percentile", unit: "s", decimals: 0, thresholds: WAIT },
+          { field: "longest", title: "longest", unit: "s", decimals: 0, thresholds: WAIT },
         ],
         sortedBy: "95th percentile",
       },

@@ -1,6 +1,8 @@
 import { money } from "../ledger.ts";
 import { toPage, cell } from "../links.ts";
+import type { Thresholds } from "../model.ts";
 import type { PanelDraft } from "../section.ts";
+import { numberOf } from "../thresholds.ts";
 import type { DashboardOptions } from "../options.ts";
 import { range, rows } from "../queries.ts";
 
@@ -16,6 +18,10 @@ const AT_END = `max by (team, kind) (${SERIES} @ end())`;
 /** Panels of what the newest advice would have saved the owners in a month. Dismissed cards are left out. */
 export function savings(options: DashboardOptions): readonly PanelDraft[] {
   const unit = money(options);
+  const high: Thresholds = [
+    { color: "text" },
+    { color: "orange", from: numberOf(options, "TeamAdviceSavingsHigh", "saving") },
+  ];
   return [
     {
       title: "Savings now",
@@ -26,7 +32,7 @@ export function savings(options: DashboardOptions): readonly PanelDraft[] {
         kind: "table",
         columns: [
           { field: "team", title: "team", link: toPage("The team's cards", `/advice?team=${cell("team")}`) },
-          { field: "Value", title: "per month", unit, decimals: 2 },
+          { field: "Value", title: "per month", unit, decimals: 2, thresholds: high },
         ],
         sortedBy: "Value",
       },

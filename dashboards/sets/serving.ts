@@ -170,7 +170,7 @@ FROM ${LINES} WHERE ${CHARGED} GROUP BY model, cluster, namespace, workload, gpu
           { field: "model", title: "model" },
           ...columns.filter(({ field }) => field !== "idle" && field !== "loaded"),
           { field: "price", title: "gateway's price", ...cost },
-          { field: "margin", title: "margin", ...cost },
+          { field: "margin", title: "margin", ...cost, thresholds: [{ color: "red" }, { color: "text", from: 0 }] },
         ],
         sortedBy: "cost",
       },

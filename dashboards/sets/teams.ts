@@ -17,6 +17,7 @@ import {
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Column, Dashboard } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { UTILIZATION } from "../thresholds.ts";
 import type { DashboardOptions } from "../options.ts";
 import { instant, range, sqlRange, sqlRows } from "../queries.ts";
 import { savings } from "./savings.ts";
@@ -58,7 +59,7 @@ function sumColumns(options: DashboardOptions): readonly Column[] {
       field: "active",
       title: "active",
       ...part,
-      thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+      thresholds: UTILIZATION,
     },
     { field: "observed", title: "observed", ...part, thresholds: [{ color: "orange" }, { color: "text", from: 0.99 }] },
   ];

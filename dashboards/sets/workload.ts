@@ -5,6 +5,7 @@ import { byHour, chosen, IN_TIME, money, OF_GPUS, policyVariable, STEP, WORKLOAD
 import { cell, toDashboard, toPage, UIDS } from "../links.ts";
 import type { Dashboard } from "../model.ts";
 import { section, type PanelDraft } from "../section.ts";
+import { goodBelow, numberOf, TENSOR, UTILIZATION } from "../thresholds.ts";
 import { instant, range, rows, sqlRange, sqlRows } from "../queries.ts";
 import { labelVariable } from "../variables.ts";
 
@@ -59,7 +60,7 @@ const now = (options: DashboardOptions): readonly PanelDraft[] => {
         "The mean activity of its devices. Below a third, the workload needs fewer of them, or waits for something other than GPUs.",
       unit: "percentunit",
       decimals: 1,
-      thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+      thresholds: UTILIZATION,
       queries: [instant(`avg(${activity})`)],
       empty: NO_PODS,
     },
@@ -103,6 +104,8 @@ const sideBySide = (options: DashboardOptions): readonly PanelDraft[] => {
   const { cluster, activity, memory, workload, device } = namesOf(options);
   const pod = `${device}, namespace, pod`;
   const share = { unit: "percentunit", decimals: 1 } as const;
+  const memoryLimit = goodBelow(numberOf(options, "HighGPUMemoryUsage", "threshold"));
+  const warm = goodBelow(numberOf(options, "HighGPUTemperature", "threshold"));
   const quantile = (of: "activity" | "memory_used", which: "0" | "0.5" | "1"): string =>
     `max(workload:gpu_${of}:quantile{${workload}, quantile="${which}"})`;
   return [
@@ -131,10 +134,10 @@ const sideBySide = (options: DashboardOptions): readonly PanelDraft[] => {
             field: "Value #B",
             title: "active over time",
             ...share,
-            thresholds: [{ color: "red" }, { color: "yellow", from: 0.3 }, { color: "green", from: 0.6 }],
+            thresholds: UTILIZATION,
           },
-          { field: "Value #C", title: "memory in use", ...share },
-          { field: "Value #D", title: "temperature", unit: "celsius", decimals: 0 },
+          { field: "Value #C", title: "memory in use", ...share, thresholds: memoryLimit },
+          { field: "Value #D", title: "temperature", unit: "celsius", decimals: 0, thresholds: warm },
         ],
         sortedBy: "active over time",
       },
@@ -159,6 +162,7 @@ const sideBySide = (options: DashboardOptions): readonly PanelDraft[] => {
         "The lowest, median and highest activity of its devices. Lines close together are a job in step. A lowest line far below is a straggler, or a member that waits.",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
+      thresholds: UTILIZATION,
       queries: [
         range(quantile("activity", "1"), "most active"),
         range(quantile("activity", "0.5"), "median"),
@@ -173,6 +177,7 @@ const sideBySide = (options: DashboardOptions): readonly PanelDraft[] => {
         "The highest, median and lowest used memory of its devices, as a part of their memory. Far below half for weeks: a smaller GPU or an instance is enough.",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
+      thresholds: memoryLimit,
       queries: [
         range(quantile("memory_used", "1"), "fullest"),
         range(quantile("memory_used", "0.5"), "median"),
@@ -202,6 +207,7 @@ const history = (): readonly PanelDraft[] => {
         "Cycles in which tensor cores were busy, and cycles in which memory was read or written, of all its devices together. Memory high and tensor cores low: the workload waits for memory.",
       view: { kind: "series", max: 1 },
       unit: "percentunit",
+      thresholds: TENSOR,
       queries: [
         sqlRange(`SELECT $__timeInterval(bucket) AS time, ${per("tensor_ppm_ms", "tensor_ms")} / 1e6 AS "tensor cores", ${per("dram_ppm_ms", "dram_ms")} / 1e6 AS "memory bus",
   ${per("sm_ppm_ms", "sm_ms")} / 1e6 AS multiprocessors

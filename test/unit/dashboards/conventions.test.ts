@@ -180,6 +180,53 @@ describe.each(PANELS.map((each) => ({ ...each, name: named(each) })))("$name", (
   });
 });
 
+describe("thresholds", () => {
+  const panelOf = (all: readonly Dashboard[], title: string, uid: string): Panel =>
+    panelsOf(all.find((each) => each.uid === uid)!).find((each) => each.title === title)!;
+
+  it("are in every dashboard, and on each panel over time about activity, memory, temperatures or waits", () => {
+    const isShown = ({ thresholds, view }: Panel): boolean =>
+      thresholds !== undefined ||
+      (view.kind === "table" && view.columns.some((column) => column.thresholds !== undefined));
+    expect(ALL.filter((each) => !panelsOf(each).some(isShown)).map(({ uid }) => uid)).toEqual([]);
+    const lacking = PANELS.filter(
+      ({ panel }) =>
+        panel.view.kind === "series" &&
+        ["percentunit", "celsius"].includes(panel.unit) &&
+        panel.thresholds === undefined,
+    );
+    expect(lacking.map(named)).toEqual([]);
+  });
+
+  it("are the numbers of the alerts, as they are configured", () => {
+    const from = (options: Partial<typeof DEFAULT_DASHBOARD_OPTIONS>): number | undefined => {
+      const all = dashboards({ ...DEFAULT_DASHBOARD_OPTIONS, ...options });
+      return (panelOf(all, "Memory in use", UIDS.gpu).thresholds![1] as { from: number }).from;
+    };
+    expect(from({})).toBe(0.9);
+    expect(from({ alerts: { HighGPUMemoryUsage: { parameters: { threshold: 0.95 } } } })).toBe(0.95);
+  });
+
+  it("are lines in panels over time", () => {
+    const gpu = dashboardOf(
+      ALL.find(({ uid }) => uid === UIDS.gpu)!,
+      "http://127.0.0.1:8080",
+    );
+    const panels = (gpu.panels ?? []) as readonly {
+      readonly title?: string;
+      readonly fieldConfig?: { readonly defaults: { readonly custom?: object; readonly thresholds?: object } };
+    }[];
+    const { defaults } = panels.find(({ title }) => title === "Memory in use")!.fieldConfig!;
+    expect(defaults.custom).toMatchObject({ thresholdsStyle: { mode: "dashed" } });
+    expect(defaults.thresholds).toMatchObject({
+      steps: [
+        { value: null, color: "green" },
+        { value: 0.9, color: "orange" },
+      ],
+    });
+  });
+});
+
 it("a panel's description and its empty text name the level that it needs", () => {
   const [fleet] = ALL.map((each) => dashboardOf(each, "http://127.0.0.1:8080"));
   const panels = (fleet!.panels ?? []) as readonly {
