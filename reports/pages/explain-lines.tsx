@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import type { ExplainedLine } from "../explain/explanation.ts";
 import type { LineOrder, LinesPart } from "../explain/read-explanation.ts";
 import { ROWS_OF_PAGE, type Paging } from "../parts/paging.tsx";
+import type { LabelHistory } from "../read/label-history.ts";
 import type { MeasuredSample } from "../read/samples.ts";
 import { address, teamAddress } from "../parts/address.ts";
 import { SamplesChart } from "../parts/charts/samples.tsx";
@@ -182,6 +183,28 @@ export function LinesOfGpu({ lines, samples, currency }: LinesOfGpuProps): VNode
           )}
         </>
       )}
+    </>
+  );
+}
+
+/** The labels by which teams were found, with their values over time, for a dispute. */
+export function Labels({ labels }: { readonly labels: readonly LabelHistory[] }): VNode | null {
+  if (labels.length === 0) return null;
+  const rows = labels.flatMap(({ values, ...of }) => values.map((value) => ({ ...of, ...value })));
+  return (
+    <>
+      <h2>Labels that name the team</h2>
+      <Table
+        caption="Values as collectors have seen them"
+        order="oldest first"
+        rows={rows}
+        columns={[
+          { head: "of", cell: ({ of }) => <bdi>{of}</bdi> },
+          { head: "label", cell: ({ key }) => <code>{key}</code> },
+          { head: "value", cell: ({ value }) => (value === "" ? "none" : <bdi>{value}</bdi>) },
+          { head: "since", isWhole: true, cell: ({ since }) => utc(since) },
+        ]}
+      />
     </>
   );
 }

@@ -7,10 +7,11 @@ import { explain } from "../explain/read-explanation.ts";
 import { readGpuAt } from "../question/line.ts";
 import { objectionTo, titleOfDimension, type ChargesQuestion, type Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
+import { readLabelHistory, type LabelHistory } from "../read/label-history.ts";
 import { readSamples, type MeasuredSample } from "../read/samples.ts";
 import { Problem } from "../question/problem.ts";
 import { explainAddress } from "../parts/address.ts";
-import { EVIDENCE, Lines, linesPartOf, LinesOfGpu } from "./explain-lines.tsx";
+import { EVIDENCE, Labels, Lines, linesPartOf, LinesOfGpu } from "./explain-lines.tsx";
 import { hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table, type Column } from "../parts/table.tsx";
@@ -43,9 +44,12 @@ export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): 
     const [first] = explanation.lines;
     const samples =
       "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];
+    const labels = "gpu" in question ? await labelsOf(store, explanation) : [];
     const { where: seen, shown } = asked;
-    const content = <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen, shown, paging }} />;
-    return { title: "Explained", content };
+    const content = (
+      <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen, shown, paging, labels }} />
+    );
+    return { title: `Explained: ${titleOf(question, seen)}`, content };
   });
 }
 
@@ -61,6 +65,23 @@ function samplesOf(
   return readSamples(store, { cluster, node, gpuKey: segment.gpuKey, from, until, ...own });
 }
 
+/** Returns the labels by which the teams of the lines of a GPU were found, with their history. */
+async function labelsOf(store: StoreClient, { lines, owners }: Explanation): Promise<readonly LabelHistory[]> {
+  const ruleOf = new Map(owners.map(({ team, rule }) => [team, rule]));
+  const held = lines.filter(({ pod }) => pod !== "").slice(0, MOST_LABELS);
+  const found = await Promise.all(
+    held.map(({ cluster, namespace, pod, team }) =>
+      readLabelHistory(store, { cluster, namespace, pod, rule: ruleOf.get(team) ?? "" }),
+    ),
+  );
+  return [
+    ...new Map(found.flatMap((label) => (label === undefined ? [] : [[`${label.of} ${label.key}`, label]]))).values(),
+  ];
+}
+
+/** The limit of lines whose labels are read: the pods of a shared GPU. */
+const MOST_LABELS = 20;
+
 /** The numbers of rows that a table can have. */
 const SHOWN = ["10", "100", "1000"] as const;
 type Shown = (typeof SHOWN)[number];
@@ -68,6 +89,7 @@ type Shown = (typeof SHOWN)[number];
 interface ExplainProps {
   readonly explanation: Explanation;
   readonly samples: readonly MeasuredSample[];
+  readonly labels: readonly LabelHistory[];
   readonly currency: string;
   /** The conditions of the request, without those of the viewer's teams. */
   readonly seen: readonly Filter[];
@@ -76,7 +98,7 @@ interface ExplainProps {
   readonly paging: Paging;
 }
 
-function ExplainPage({ explanation, samples, currency, seen, shown, paging }: ExplainProps): VNode {
+function ExplainPage({ explanation, samples, labels, currency, seen, shown, paging }: ExplainProps): VNode {
   const { question, lines, lineCount, cost, gpuHours, unpricedGpuHours } = explanation;
   if (lineCount === 0)
     return (
@@ -103,7 +125,10 @@ function ExplainPage({ explanation, samples, currency, seen, shown, paging }: Ex
         figures are stored; the page does not compute them again.
       </p>
       {"gpu" in question ? (
-        <LinesOfGpu {...{ lines, samples, currency }} />
+        <>
+          <LinesOfGpu {...{ lines, samples, currency }} />
+          <Labels labels={labels} />
+        </>
       ) : (
         <Steps {...{ explanation, question, currency, shown, paging }} />
       )}

@@ -139,12 +139,16 @@ export function fleetContent(parts: FleetParts, view: FleetView, url: string): V
       ) : (
         <>
           <FleetMap gpus={shown} unobserved={unobserved} value={view.show} />
-          <h2>Single GPUs</h2>
-          <LiveTable
-            fleet={{ gpus: shown, atMillis: fleet.atMillis }}
-            paging={pagingOf(url, "gpus")}
-            more={moreColumns(fleet.atMillis, currency)}
-          />
+          {shown.length > 0 && (
+            <>
+              <h2>Single GPUs</h2>
+              <LiveTable
+                fleet={{ gpus: shown, atMillis: fleet.atMillis }}
+                paging={pagingOf(url, "gpus")}
+                more={moreColumns(fleet.atMillis, currency)}
+              />
+            </>
+          )}
         </>
       )}
       {day !== undefined && day.hours.total > 0n && <DayOfFleet {...day} />}

@@ -11,6 +11,7 @@ import type { ServingQuestion } from "../serving/question.ts";
 import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read-serving.ts";
 import { unmatchedText, type UnmatchedModel } from "../serving/unmatched.ts";
 import { address } from "../parts/address.ts";
+import { TokenCostsChart } from "../parts/charts/token-costs.tsx";
 import { PhasesChart } from "../parts/charts/phases.tsx";
 import { Figure } from "../parts/figures.tsx";
 import { explained, grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "../parts/money.tsx";
@@ -61,6 +62,7 @@ export function addServingPage(add: AddPage, context: PageContext): void {
       readServingPart(context, asking, { ...question, by });
     const tables = BREAKDOWNS.filter(({ sets }) => sets === undefined || { model, tenant }[sets] === undefined);
     const byDay = await read(["chargeDay"]);
+    const byDayAndModel = await read(["chargeDay", "model"]);
     const parts: Part[] = [];
     for (const table of tables) parts.push({ table, report: await read(table.by), paging: pagingOf(url, table.id) });
     const of = { span: span.span.name, policy: question.policy, model, tenant };
@@ -68,6 +70,7 @@ export function addServingPage(add: AddPage, context: PageContext): void {
       of,
       to: (more: readonly Filter[]) => explainServingAddress(question, more),
       byDay,
+      byDayAndModel,
       parts,
       unmatched: await readUnmatchedPart(context, asking, question),
       policies: keptPolicies(ledger),
@@ -93,6 +96,7 @@ interface ServingProps {
   /** Returns the address of the explanation of the figures with more conditions. */
   readonly to: Explain;
   readonly byDay: ServingReport;
+  readonly byDayAndModel: ServingReport;
   readonly parts: readonly Part[];
   readonly unmatched: readonly UnmatchedModel[];
   readonly policies: readonly string[];
@@ -101,7 +105,7 @@ interface ServingProps {
 
 type Explain = (more: readonly Filter[]) => string;
 
-function ServingPage({ of, to, byDay, parts, unmatched, policies, rules }: ServingProps): VNode {
+function ServingPage({ of, to, byDay, byDayAndModel, parts, unmatched, policies, rules }: ServingProps): VNode {
   const { span, policy, model, tenant } = of;
   const { total, currency, rule } = byDay;
   const keep = { ...(model !== undefined && { model }), ...(tenant !== undefined && { tenant }) };
@@ -138,6 +142,7 @@ function ServingPage({ of, to, byDay, parts, unmatched, policies, rules }: Servi
         <>
           <ServingFigures total={total} currency={currency} to={to([])} />
           <PhasesChart byDay={byDay} />
+          <TokenCostsChart byDay={byDayAndModel} />
           {parts.map((part) => (
             <PartTable part={part} of={of} to={to} />
           ))}

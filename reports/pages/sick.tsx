@@ -13,7 +13,7 @@ import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import { readDeviceEvents } from "../read/device-events.ts";
 import { readLastScrapes, type LastScrape } from "../read/last-scrapes.ts";
-import { readLiveFleet, type LiveFleet } from "../read/live-gpus.ts";
+import { readLiveFleet, type LiveFleet, type LiveGpu } from "../read/live-gpus.ts";
 import { WHOLE_FLEET } from "../read/sample-scope.ts";
 import { fleetSeenBy } from "../read/seen.ts";
 import type { Asking } from "../server/asking.ts";
@@ -40,8 +40,9 @@ export function addSick(add: AddPage, { ledger, now, answers, readAlerts }: Page
       isOfAll ? readXids(asking.store, { from: at - RECENT_MILLIS, until: at }) : [],
       isOfAll ? readLastScrapes(asking.store, { from: at - DAY_MILLIS, until: at }) : [],
     ]);
-    const known = new Set(faults.map(textOf));
-    const all = [...faults, ...recent.filter((signal) => !known.has(textOf(signal)))].toSorted((a, b) => b.at - a.at);
+    // The samples and the charges can show the same XID.
+    const byText = new Map([...recent, ...faults].map((signal) => [textOf(signal), signal]));
+    const all = [...byText.values()].toSorted((a, b) => b.at - a.at);
     return {
       title: "Sick nodes",
       content: <SickPage {...{ fleet, faults: all, scrapes, url }} alerts={alertsSeenBy(viewer, alerts)} />,
@@ -81,7 +82,8 @@ interface SickNode {
   /** The beginning of the fault of the node, milliseconds since the epoch; undefined if only GPUs have faults. */
   readonly since: number | undefined;
   readonly gpus: number;
-  readonly sickGpus: number;
+  /** Undefined if the node has a fault, and so all its GPUs. */
+  readonly sickGpus: number | undefined;
   readonly holders: readonly string[];
 }
 
@@ -110,7 +112,7 @@ function SickPage({ fleet, faults, scrapes, alerts, url }: SickProps): VNode {
             { head: "cluster", cell: ({ cluster }) => cluster },
             { head: "faults", cell: ({ faults: found }) => <bdi>{found.join("; ")}</bdi> },
             { head: "since", isWhole: true, cell: ({ since }) => (since === undefined ? "" : utc(since)) },
-            { head: "sick GPUs", isNumber: true, cell: ({ sickGpus, gpus }) => `${sickGpus} of ${gpus}` },
+            { head: "sick GPUs", isNumber: true, cell: ({ sickGpus, gpus }) => `${sickGpus ?? gpus} of ${gpus}` },
             { head: "holders", cell: ({ holders }) => <bdi>{holders.join(", ")}</bdi> },
           ]}
         />
@@ -180,10 +182,16 @@ function SickPage({ fleet, faults, scrapes, alerts, url }: SickProps): VNode {
 
 function sickNodes({ gpus, nodes }: LiveFleet): readonly SickNode[] {
   const troubles = new Map(nodes.map((node) => [`${node.cluster}/${node.node}`, troublesOfNode(node)]));
+  const counts = new Map(
+    nodes.map(({ cluster, node, gpus: kinds }) => [
+      `${cluster}/${node}`,
+      kinds.reduce((sum, { count }) => sum + count, 0),
+    ]),
+  );
   const sampled = groupBy(gpus, ({ cluster, node }) => [cluster, node]);
   const silent = nodes
     .filter(({ cluster, node }) => !gpus.some((gpu) => gpu.cluster === cluster && gpu.node === node))
-    .map(({ cluster, node }) => ({ cluster, node, ofNode: [] }));
+    .map(({ cluster, node }) => ({ cluster, node, ofNode: [] as readonly LiveGpu[] }));
   return [...sampled.map((ofNode) => ({ ...ofNode[0], ofNode })), ...silent]
     .map(({ cluster, node, ofNode }): SickNode => {
       const found = troubles.get(`${cluster}/${node}`) ?? [];
@@ -196,8 +204,8 @@ function sickNodes({ gpus, nodes }: LiveFleet): readonly SickNode[] {
           ...sick.flatMap((gpu) => gpu.troubles.map((text) => `GPU ${gpu.gpu}: ${text}`)),
         ],
         since: found.length === 0 ? undefined : Math.min(...found.map(({ since }) => since)),
-        gpus: ofNode.length,
-        sickGpus: found.length > 0 ? ofNode.length : sick.length,
+        gpus: Math.max(ofNode.length, counts.get(`${cluster}/${node}`) ?? 0),
+        sickGpus: found.length > 0 ? undefined : sick.length,
         holders: [...new Set(ofNode.flatMap(({ holder }) => holder?.workload?.team ?? []))],
       };
     })

@@ -12,6 +12,7 @@ import type { RunDetail } from "../training/read-detail.ts";
 import { durationText, lateText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
 import { spanText } from "../question/span.ts";
 import { address, explainAddress, teamAddress } from "../parts/address.ts";
+import { TimelineChart } from "../parts/charts/timeline.tsx";
 import { Figure } from "../parts/figures.tsx";
 import { Link } from "../parts/link.tsx";
 import { explained, Hours, hoursColumn, Money, moneyColumn, Ratio } from "../parts/money.tsx";
@@ -33,7 +34,8 @@ export function addTrainingRun(add: AddPage, context: PageContext): void {
     const policy = policyOf(ledger, named);
     const detail = await askRun(context, asking, { id, policy });
     const { namespace, name } = detail.run.run;
-    const view = { detail, policy, currency: ledger.book.currency, to: chargesAddress(detail, policy, context.now()) };
+    const now = context.now();
+    const view = { detail, policy, currency: ledger.book.currency, to: chargesAddress(detail, policy, now), now };
     return { title: `Training run ${namespace}/${name}`, content: <RunPage {...view} /> };
   });
 }
@@ -49,7 +51,7 @@ function chargesAddress({ run }: RunDetail, policy: string, now: number): string
   return explainAddress({ policy, kind: "showback", span: { ...times, name: spanText(times) }, where });
 }
 
-function RunPage({ detail, policy, currency, to }: RunProps): VNode {
+function RunPage({ detail, policy, currency, to, now }: RunProps & { readonly now: number }): VNode {
   const { run, metricsFailure, suggestion } = detail;
   const { cluster, namespace, kind, name, begun, ended, pods, id } = run.run;
   return (
@@ -82,6 +84,8 @@ function RunPage({ detail, policy, currency, to }: RunProps): VNode {
           <p>The metrics could not be read, so progress that they have is missing: {metricsFailure}</p>
         </div>
       )}
+      <h2>Over time</h2>
+      <TimelineChart timelines={run.layout.timelines} from={begun} until={Math.min(ended, now)} />
       <h2>The bill</h2>
       <Parts {...{ detail, policy, currency, to }} />
       <Stops {...{ detail, policy, currency, to }} />

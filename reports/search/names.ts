@@ -5,7 +5,7 @@ import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { momentSql, type ChargesQuestion } from "../question/question.ts";
 
 /** The kinds of names, in the order of results that match equally well. */
-export const NAME_KINDS = ["team", "namespace", "workload", "pod", "node", "GPU", "model"] as const;
+export const NAME_KINDS = ["team", "namespace", "workload", "run", "pod", "node", "GPU", "model"] as const;
 
 /** A name that a search can find. */
 export interface FoundName {
@@ -26,7 +26,8 @@ const OF_VIEWER = "policy = {policy:String} AND ({all:Bool} OR team IN {teams:Ar
 const RECENT = `from_at >= ${momentSql("from")} AND ${OF_VIEWER}`;
 
 const WORKLOADS = `
-SELECT toString(cluster) AS cluster, toString(team) AS team, toString(namespace) AS namespace, workload, groupUniqArray(${MOST_PODS})(pod) AS pods
+SELECT toString(cluster) AS cluster, toString(team) AS team, toString(namespace) AS namespace, workload, groupUniqArray(${MOST_PODS})(pod) AS pods,
+  countIf(workload_type = 'training') > 0 AS isTraining
 FROM charges_published WHERE ${RECENT} GROUP BY cluster, team, namespace, workload`;
 
 const GPUS = `
@@ -46,6 +47,7 @@ interface WorkloadRow {
   readonly namespace: string;
   readonly workload: string;
   readonly pods: readonly string[];
+  readonly isTraining: boolean;
 }
 
 interface GpuRow {
@@ -86,7 +88,7 @@ export async function readNames(
 }
 
 function namesOfWorkload(
-  { cluster, team, namespace, workload, pods }: WorkloadRow,
+  { cluster, team, namespace, workload, pods, isTraining }: WorkloadRow,
   question: ChargesQuestion,
   span: string,
 ): readonly FoundName[] {
@@ -106,6 +108,9 @@ function namesOfWorkload(
       `${namespace}, ${team}`,
       address("/workload", { cluster, namespace, workload, span }),
     ),
+    ...(isTraining
+      ? named("run", workload, `${namespace}, ${team}`, address("/training", { span, "runs.find": workload }))
+      : []),
     ...pods.flatMap((pod) => named("pod", pod, namespace, address("/workload", { cluster, namespace, pod, span }))),
   ];
 }

@@ -78,6 +78,8 @@ describe.skipIf(!isThere)("the pages of training runs in a browser", () => {
       expect(await page.getByRole("region", { name: /^Stops/ }).textContent()).toContain("XID 79 on GPU 0: gpu-b");
       expect(await page.locator(".notice").textContent()).toContain("Suggestion:");
       expect(await page.locator("dl.figures").textContent()).toContain("76.9 %");
+      const timeline = await page.getByRole("img", { name: /^The run from 2026-03-02 08:00:00 UTC/ }).first();
+      expect(await timeline.getAttribute("aria-label")).toContain("starting, training, recovering, lost progress.");
     });
   });
 
@@ -90,6 +92,11 @@ describe.skipIf(!isThere)("the pages of training runs in a browser", () => {
         .click();
       expect(page.url()).toContain("/training/run?");
     });
+  });
+
+  it("are found by the search", async () => {
+    const { items } = (await server.get("/api/v1/search?q=llama", FINANCE)).json<{ items: readonly object[] }>();
+    expect(items).toContainEqual(expect.objectContaining({ kind: "run", to: "/training?span=7d&runs.find=llama" }));
   });
 
   it("have only the runs of a viewer's teams", async () => {

@@ -93,6 +93,16 @@ describe("pages", () => {
     }
   });
 
+  it("shows for a GPU's line the label that named its team, with its values over time", async () => {
+    const { body } = await server.get("/explain?line=default/gpu-a/0@2026-03-31T09:30:00Z");
+    expect(body).toContain("<title>Explained: GPU 0 of default/gpu-a at 2026-03-31 09:30:00 UTC · gpu-ledger</title>");
+    const text = body
+      .split("Labels that name the team")[1]!
+      .replaceAll(/<[^>]+>/g, " ")
+      .replaceAll(/\s+/g, " ");
+    expect(text).toMatch(/namespace vision team vision 2026-03-31 \d\d:\d\d:\d\d UTC/);
+  });
+
   it("links the lines of an explanation to their pods and teams", async () => {
     const { body } = await server.get("/explain?span=2026-03");
     const lines = body.slice(body.indexOf("<h2>Lines</h2>"));

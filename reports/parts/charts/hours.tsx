@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
 import { utc } from "../time.ts";
 import { AXIS, Chart } from "./chart.tsx";
+import { Legend } from "./legend.tsx";
 
 /** A line of a chart: a value for each hour of the time; -1 without a sample. */
 export interface HourLine {
@@ -51,18 +52,7 @@ export function HoursChart({ lines, from, unit, most, height = 160, title }: Hou
   return (
     <>
       <Chart option={option} label={`${title}. ${label}.`} height={height} />
-      {lines.length > 1 && (
-        <ul class="key">
-          {lines.map(({ name, color }) => (
-            <li>
-              <svg viewBox="0 0 10 10" aria-hidden="true">
-                <rect width="10" height="10" fill={color} />
-              </svg>
-              {name}
-            </li>
-          ))}
-        </ul>
-      )}
+      {lines.length > 1 && <Legend parts={lines} />}
     </>
   );
 }

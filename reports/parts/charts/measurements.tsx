@@ -5,6 +5,7 @@ import type { HourlyCost } from "../../read/hourly-cost.ts";
 import type { Measure, MeasuredStep, MeasuredTime } from "../../read/measurements.ts";
 import { utc } from "../time.ts";
 import { AXIS, Chart } from "./chart.tsx";
+import { Legend } from "./legend.tsx";
 
 /** The rows of the chart: each a measurement with its unit and the end of its scale. */
 const ROWS: readonly {
@@ -233,18 +234,10 @@ function eventSeries(events: readonly DeviceEvent[], lane: number, grid: number)
 /** The legend of the lanes, from top to bottom, and of the events below them. */
 function Lanes({ lanes, count }: { readonly lanes: readonly Lane[]; readonly count: number }): VNode {
   return (
-    <ul class="key">
-      {lanes.map(({ holder, color }) => (
-        <li>
-          <svg viewBox="0 0 10 10" aria-hidden="true">
-            <rect width="10" height="10" fill={color} />
-          </svg>
-          <bdi>{holder}</bdi>
-        </li>
-      ))}
+    <Legend parts={lanes.map(({ holder, color }) => ({ name: holder, color }))}>
       {count > lanes.length && <li class="quiet">{`and ${count - lanes.length} more holders with less time`}</li>}
       <li class="quiet">◆ XID, ▲ restart of a pod</li>
-    </ul>
+    </Legend>
   );
 }
 

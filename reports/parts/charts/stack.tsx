@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { AXIS, Chart } from "./chart.tsx";
+import { Legend } from "./legend.tsx";
 
 /** A part of every column of a stack: its name, and its color from the page's style. */
 export interface StackPart<Name extends string> {
@@ -33,16 +34,7 @@ export function StackChart<Name extends string>({ columns, parts, label }: Stack
   return (
     <>
       <Chart option={option} label={label} />
-      <ul class="key">
-        {shown.map(({ name, color }) => (
-          <li>
-            <svg viewBox="0 0 10 10" aria-hidden="true">
-              <rect width="10" height="10" fill={color} />
-            </svg>
-            {name}
-          </li>
-        ))}
-      </ul>
+      <Legend parts={shown} />
     </>
   );
 }
