@@ -78,7 +78,7 @@ describe.skipIf(!isThere)("the pages of training runs in a browser", () => {
       expect(await page.getByRole("region", { name: /^Stops/ }).textContent()).toContain("XID 79 on GPU 0: gpu-b");
       expect(await page.locator(".notice").textContent()).toContain("Suggestion:");
       expect(await page.locator("dl.figures").textContent()).toContain("76.9 %");
-      const timeline = await page.getByRole("img", { name: /^The run from 2026-03-02 08:00:00 UTC/ }).first();
+      const timeline = page.getByRole("img", { name: /^The run from 2026-03-02 08:00:00 UTC/ }).first();
       expect(await timeline.getAttribute("aria-label")).toContain("starting, training, recovering, lost progress.");
     });
   });
