@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { counted } from "../../domain/counted.ts";
 import { DAY_MILLIS, HOUR_MILLIS, MINUTE_MILLIS } from "../../domain/time.ts";
+import { isThrottled } from "../../domain/fleet/throttling.ts";
 import { troublesOfNode, xidText } from "../../domain/fleet/trouble.ts";
 import { seesAll } from "../access/viewer.ts";
 import { allowed, policyOf } from "../api/context.ts";
@@ -148,7 +149,10 @@ function labelOf({ steps, time }: LiveView): string {
     means.length === 0
       ? "no measured activity"
       : `mean activity from ${percent(Math.min(...means))} to ${percent(Math.max(...means))}`;
-  return `Measurements of ${gpus === 1 ? "1 GPU" : `at most ${gpus} GPUs`} from ${utc(time.from)} to ${utc(time.until)}: ${range}.`;
+  const slowed = steps.filter(({ clockReasons }) => isThrottled(clockReasons)).length;
+  const slow =
+    slowed === 0 ? "" : ` Heat or the power brake slowed GPUs in ${slowed} of ${counted(steps.length, "step")}.`;
+  return `Measurements of ${gpus === 1 ? "1 GPU" : `at most ${gpus} GPUs`} from ${utc(time.from)} to ${utc(time.until)}: ${range}.${slow}`;
 }
 
 /** The links to other lengths of the charts. */

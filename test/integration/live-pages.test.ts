@@ -57,6 +57,7 @@ beforeAll(async () => {
       fb_used_bytes: 20e9,
       fb_total_bytes: 80e9,
       xid_code: xid,
+      clocks_event_reasons: gpu === "0" && minute >= 50 && minute < 55 ? 0x44 : 0x4,
     })),
   );
   await store.insertJson("gpu_samples", rows);
@@ -77,7 +78,7 @@ describe("measurements", () => {
     expect(steps[0]).toEqual({
       at: TIME.from,
       gpus: 2,
-      clockReasons: 0,
+      clockReasons: 4,
       holders: ["ml/train-0", "vision/eye-0"],
       activity: { mean: 0.5, least: 0.2, most: 0.8 },
       memory: { mean: 0.25, least: 0.25, most: 0.25 },
@@ -114,6 +115,8 @@ describe("the page of a node", () => {
     expect(body).toContain("XID 31: a page fault: the program used memory that was not mapped");
     expect(body).toContain("containers restarted: 1 time since the pod exists");
     expect(body).toContain("This name has no charges in 2026-03.");
+    const page = await server.get("/node?cluster=test&node=gpu-a&window=day", FINANCE);
+    expect(page.body).toContain("Heat or the power brake slowed GPUs in 1 of 5 steps.");
   });
 
   it("shows the time of an alert in its address", async () => {

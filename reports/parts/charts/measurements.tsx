@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { DAY_MILLIS, HOUR_MILLIS } from "../../../domain/time.ts";
+import { isThrottled } from "../../../domain/fleet/throttling.ts";
 import type { DeviceEvent } from "../../read/device-events.ts";
 import type { HourlyCost } from "../../read/hourly-cost.ts";
 import type { Measure, MeasuredStep, MeasuredTime } from "../../read/measurements.ts";
@@ -83,6 +84,7 @@ export function MeasurementsChart(props: MeasurementsChartProps): VNode {
       ...measured,
       ...(withCosts ? [costSeries(costs, rows.length, time)] : []),
       ...lanes.map((lane, index) => laneSeries(lane, index, laneGrid)),
+      throttledSeries(steps, time, lanes.length, laneGrid),
       eventSeries(events, lanes.length, laneGrid),
     ],
   };
@@ -216,6 +218,33 @@ function laneSeries({ times, color }: Lane, index: number, grid: number): object
   };
 }
 
+/** The steps in which heat or the power brake slowed a GPU, as a bar in the lane of events. */
+function throttledSeries(
+  steps: readonly MeasuredStep[],
+  { stepMillis }: MeasuredTime,
+  lane: number,
+  grid: number,
+): object {
+  return {
+    type: "line",
+    silent: true,
+    symbol: "none",
+    xAxisIndex: grid,
+    yAxisIndex: grid,
+    connectNulls: false,
+    lineStyle: { color: "var(--warn)", width: 4, cap: "butt" },
+    data: steps.flatMap(({ at, clockReasons }) =>
+      isThrottled(clockReasons)
+        ? [
+            [at, lane + 0.5],
+            [at + stepMillis, lane + 0.5],
+            [at + stepMillis, null],
+          ]
+        : [],
+    ),
+  };
+}
+
 function eventSeries(events: readonly DeviceEvent[], lane: number, grid: number): object {
   return {
     type: "line",
@@ -236,7 +265,7 @@ function Lanes({ lanes, count }: { readonly lanes: readonly Lane[]; readonly cou
   return (
     <Legend parts={lanes.map(({ holder, color }) => ({ name: holder, color }))}>
       {count > lanes.length && <li class="quiet">{`and ${count - lanes.length} more holders with less time`}</li>}
-      <li class="quiet">◆ XID, ▲ restart of a pod</li>
+      <li class="quiet">◆ XID, ▲ restart of a pod, ▬ slowed by heat or the power brake</li>
     </Legend>
   );
 }
