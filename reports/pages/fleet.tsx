@@ -1,18 +1,14 @@
 import type { VNode } from "preact";
 import { z } from "zod";
-import { formatAmount, type GpuHours } from "../../domain/exact/units.ts";
-import { troublesOfNode } from "../../domain/fleet/trouble.ts";
-import { fleetUse, UNUSED_BELOW, type FleetHours } from "../../domain/fleet/use.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { seesAll } from "../access/viewer.ts";
 import { allowed, policyOf } from "../api/context.ts";
 import { alertsSeenBy, type AlertsNow } from "../firing-alerts.ts";
-import { address, explainAddress } from "../parts/address.ts";
+import { address } from "../parts/address.ts";
 import { Figure } from "../parts/figures.tsx";
-import { FleetMap, GPU_STATES, MAP_VALUES, stateOf, type GpuState, type MapGpu } from "../parts/fleet-map.tsx";
+import { FleetMap, MAP_VALUES } from "../parts/fleet-map.tsx";
 import { Age, LiveTable } from "../parts/live-table.tsx";
-import { Hours, Ratio } from "../parts/money.tsx";
 import { pagingOf } from "../parts/paging.tsx";
 import { Empty, type Column } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
@@ -21,9 +17,11 @@ import { readCostsPerHour, type CostPerHour } from "../read/cost-per-hour.ts";
 import { readFleetHours } from "../read/fleet.ts";
 import { readLastUses, type LastUse } from "../read/idle-since.ts";
 import { readLiveFleet, type LiveFleet } from "../read/live-gpus.ts";
+import { GPU_STATES, mapGpus, stateOf, type GpuState, type MapGpu } from "../read/map-gpus.ts";
 import { fleetSeenBy } from "../read/seen.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { AddPage, PageContext } from "./context.ts";
+import { DayOfFleet, type FleetDay } from "./fleet-day.tsx";
 
 const DAY_HOURS = 24;
 
@@ -82,12 +80,6 @@ export interface FleetParts {
   readonly currency: string;
   /** The use of the whole fleet over the last charged day; absent for a viewer of some teams. */
   readonly day?: FleetDay | undefined;
-}
-
-/** The use of the fleet over the last charged day. */
-interface FleetDay {
-  readonly question: ChargesQuestion;
-  readonly hours: FleetHours;
 }
 
 /** Returns the fleet as a page's content. The use over a day is always of the whole fleet. */
@@ -166,33 +158,6 @@ const STATE_TITLES: Readonly<Record<GpuState, readonly [title: string, beside: s
   sick: ["Sick", "the GPU or its node has a fault"],
   silent: ["Silent", "no sample in the last minutes"],
 };
-
-/** Adds the data of nodes and charges to the GPUs. A GPU that is used now is not idle. */
-function mapGpus({ fleet, costs, uses }: FleetParts): readonly MapGpu[] {
-  const nodes = new Map(fleet.nodes.map((node) => [keyOf(node.cluster, node.node), node]));
-  const costOf = new Map(costs.map(({ cluster, node, gpu, cost }) => [keyOf(cluster, node, gpu), cost]));
-  const useOf = new Map(
-    uses.map(({ cluster, node, device, instance, at }) => [keyOf(cluster, node, device, instance), at]),
-  );
-  return fleet.gpus.map((gpu) => {
-    const { cluster, node: name, activityRatio, holder } = gpu;
-    const node = nodes.get(keyOf(cluster, name));
-    const used = useOf.get(keyOf(cluster, name, gpu.device, gpu.instance));
-    const isIdle = activityRatio !== undefined && activityRatio < UNUSED_BELOW;
-    const begin = Math.max(used ?? -Infinity, holder?.workload?.sinceMillis ?? -Infinity);
-    return {
-      ...gpu,
-      pool: node?.pool ?? "",
-      faults: [...gpu.troubles, ...(node === undefined ? [] : troublesOfNode(node).map(({ text }) => text))],
-      costPerHour: costOf.get(keyOf(cluster, name, gpu.gpu)),
-      idleSince: isIdle && Number.isFinite(begin) ? begin : undefined,
-    };
-  });
-}
-
-function keyOf(...parts: readonly string[]): string {
-  return parts.join("/");
-}
 
 function isShown(gpu: MapGpu, { node, team, model, pool, state }: FleetView): boolean {
   return (
@@ -282,38 +247,4 @@ function moreColumns(now: number, currency: string): readonly Column<MapGpu>[] {
     },
     { head: "pool", cell: ({ pool }) => pool },
   ];
-}
-
-/** The common measures of the use of a fleet over a day. */
-function DayOfFleet({ question, hours }: FleetDay): VNode {
-  const { effective, wasted, utilization, schedulingEfficiency } = fleetUse(hours);
-  const gpuHours = (amount: GpuHours): VNode => <Hours hours={formatAmount(amount)} />;
-  const ofState = (state: string): string => explainAddress(question, [{ dimension: "state", values: [state] }]);
-  return (
-    <>
-      <h2>Use of the fleet in the last day, in GPU-hours</h2>
-      <dl class="figures">
-        <Figure title="Total" beside="the capacity">
-          <a href={explainAddress(question)}>{gpuHours(hours.total)}</a>
-        </Figure>
-        <Figure title="Held" beside={<>{gpuHours(hours.unavailable)} unavailable</>}>
-          {gpuHours(hours.held)}
-        </Figure>
-        <Figure title="Effective" beside="held, available, started and used">
-          {gpuHours(effective)}
-        </Figure>
-        <Figure title="Wasted" beside={<>{gpuHours(hours.unused)} held and unused</>}>
-          {gpuHours(wasted)}
-        </Figure>
-        <Figure title="Utilization" beside={<>{gpuHours(hours.active)} active, divided by the total</>}>
-          <a href={ofState("active")}>
-            <Ratio ratio={utilization} />
-          </a>
-        </Figure>
-        <Figure title="Scheduling efficiency" beside="held, divided by the usable capacity">
-          <Ratio ratio={schedulingEfficiency} />
-        </Figure>
-      </dl>
-    </>
-  );
 }

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
-import { UNUSED_BELOW } from "../../domain/fleet/use.ts";
 import { groupedBy } from "../../domain/grouped.ts";
 import type { LiveGpu, UnobservedGpus } from "../read/live-gpus.ts";
+import { GPU_STATES, stateOf, type MapGpu } from "../read/map-gpus.ts";
 import { address } from "./address.ts";
 import { memoryRatio } from "./live-table.tsx";
 
@@ -10,30 +10,6 @@ export const MAP_VALUES = ["activity", "memory", "temperature", "state", "owner"
 
 /** See {@link MAP_VALUES}. */
 export type MapValue = (typeof MAP_VALUES)[number];
-
-/** The states of a GPU now. */
-export const GPU_STATES = ["active", "idle", "free", "sick", "silent"] as const;
-
-/** See {@link GPU_STATES}. */
-export type GpuState = (typeof GPU_STATES)[number];
-
-/** A GPU of the map, with the data that its sample does not have. */
-export interface MapGpu extends LiveGpu {
-  readonly pool: string;
-  /** The faults of the GPU and of its node. */
-  readonly faults: readonly string[];
-  /** The mean cost of an hour in the last charged day; undefined if it was not charged. */
-  readonly costPerHour: number | undefined;
-  /** Since when the GPU is not used, milliseconds since the epoch; undefined if it is used, or if its activity is not measured. */
-  readonly idleSince: number | undefined;
-}
-
-/** Returns the state of a GPU with a sample. */
-export function stateOf({ faults, holder, activityRatio }: MapGpu): Exclude<GpuState, "silent"> {
-  if (faults.length > 0) return "sick";
-  if (holder === undefined) return "free";
-  return activityRatio !== undefined && activityRatio < UNUSED_BELOW ? "idle" : "active";
-}
 
 /** The number of cells up to which a cell has its value as a text. */
 const MOST_WITH_TEXT = 400;
