@@ -8,6 +8,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 const WITHOUT_DIGEST = {
   "clickhouse/clickhouse-server:26.3.27.4": "no registry could be asked when the digests of the others were written",
 };
+/** Our own image. A release builds it. */
+const OURS = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).config.image;
 const INDEX = ["application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json"];
 const PLATFORMS = ["linux/amd64", "linux/arm64"];
 const PATIENCE_MILLIS = 20_000;
@@ -42,7 +44,7 @@ function imagesOf(file, text) {
   const lines = file === "Dockerfile" ? /^(?:FROM|# syntax=) *(\S+)/gm : /^[ \t]*(?:- )?image:[ \t]+["']?([^\s"'#]+)/gm;
   const named = [...text.matchAll(lines)]
     .map(([, words]) => words.replaceAll(/\$\{(\w+)\}/g, (_, name) => args[name] ?? ""))
-    .filter((words) => !stages.includes(words) && !words.startsWith("gpu-ledger:") && !words.startsWith("{{"));
+    .filter((words) => !stages.includes(words) && !words.startsWith(`${OURS}:`) && !words.startsWith("{{"));
   return [...new Set(named)].map((words) => {
     const [tagged, digest] = words.split("@");
     return { file, tagged, digest };

@@ -1,8 +1,9 @@
 // Completes the folder of a release, which has the chart: adds the source archive, the SBOM of the packages that the program needs, and the
 // provenance of all files and images. The same commit gives the same bytes.
 //   node scripts/release.mjs FOLDER [--image NAME@sha256:DIGEST]... [--trial]
+//   node scripts/release.mjs --check
 // Refuses a commit that is not clean or has no tag of its version, a lock or an image without its hash, and a digest that the registry does
-// not have. `--trial` leaves these checks out, and the provenance has the trial in it.
+// not have. `--check` does only that. `--trial` leaves these checks out, and the provenance has the trial in it.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,10 +14,15 @@ import { sbomOf } from "./release/sbom.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { image: { type: "string", multiple: true, default: [] }, trial: { type: "boolean", default: false } },
+  options: {
+    image: { type: "string", multiple: true, default: [] },
+    trial: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+  },
 });
 const [folder] = positionals;
-if (folder === undefined) refuse("usage: node scripts/release.mjs FOLDER [--image NAME@sha256:DIGEST]... [--trial]");
+if (folder === undefined && !values.check)
+  refuse("usage: node scripts/release.mjs FOLDER [--image NAME@sha256:DIGEST]... [--trial]");
 
 const run = (program, ...args) => execFileSync(program, args, { encoding: "utf8", maxBuffer: 64e6 }).trim();
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
@@ -36,6 +42,7 @@ if (!values.trial) {
     }
   }
 }
+if (values.check) process.exit();
 const images = values.image.map((image) => {
   const [, named, digest] = /^(.+)@sha256:([0-9a-f]{64})$/.exec(image) ?? refuse(`--image ${image} has no digest`);
   return { name: named, digest: { sha256: digest } };
@@ -55,8 +62,8 @@ run(
 );
 write(nameOf(".cdx.json"), sbomOf({ name, commit, committedAt, run }));
 
-const files = readdirSync(folder)
-  .filter((file) => file !== provenanceFile)
+const files = readdirSync(folder, { withFileTypes: true })
+  .flatMap((entry) => (entry.isFile() && entry.name !== provenanceFile ? [entry.name] : []))
   .toSorted()
   .map((file) => ({ name: file, digest: { sha256: sha256(readFileSync(join(folder, file))) } }));
 const bases = run(process.execPath, "scripts/images.mjs", "--list")

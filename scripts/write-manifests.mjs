@@ -12,7 +12,7 @@ const OF_HELM = [
   "checksum/config",
 ];
 const HEADER = "# Written from the chart in deploy/ by `npm run generate`.\n";
-const IMAGE = "The image is built from the repository; its entrypoint is gpu-ledger.";
+const IMAGE = "The entrypoint of the image is gpu-ledger.";
 
 /** The objects of each file in the order in which `kubectl apply` needs them, with a comment for the reader. */
 const FILES = {

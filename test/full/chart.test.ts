@@ -128,8 +128,8 @@ describe.skipIf(!ready)("the chart", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
     expect(parse(readFileSync("deploy/Chart.yaml", "utf8"))).toMatchObject({ version, appVersion: version });
     const images = (name: Case): unknown => podsOf(rendered[name]).map(({ spec }) => spec.containers[0]!.image);
-    expect(new Set(images("LEAST") as string[])).toEqual(new Set([`gpu-ledger:${version}`]));
-    expect(images("SMALL")).toEqual([`gpu-ledger:${version}-embedded`]);
+    expect(new Set(images("LEAST") as string[])).toEqual(new Set([`ghcr.io/gpu-ledger/gpu-ledger:${version}`]));
+    expect(images("SMALL")).toEqual([`ghcr.io/gpu-ledger/gpu-ledger:${version}-embedded`]);
     expect(new Set(images("EVERYTHING") as string[])).toEqual(new Set(["registry.example.com/gpu-ledger:1.2.3"]));
   });
 

@@ -23,7 +23,7 @@ const hasKafka = await prepareKafka();
 
 const { services } = readComposeFile();
 const ours = Object.entries(services)
-  .filter(([name, { image }]) => image.startsWith("gpu-ledger:") && name !== "secrets")
+  .filter(([name, { image }]) => image.startsWith("ghcr.io/gpu-ledger/gpu-ledger:") && name !== "secrets")
   .map(([name, { command }]) => ({ name, command: command! }));
 
 describe.skipIf(!hasCompose)("docker-compose.yml", () => {

@@ -57,14 +57,14 @@ export interface CommandFolder {
   dispose(): Promise<void>;
 }
 
-/** A folder of its own in the system's temporary folder, so that no command touches the repository. */
-export function createCommandFolder(): CommandFolder {
+/** A folder of its own in the system's temporary folder, so that no command touches the repository. Processes run `program`. */
+export function createCommandFolder({ program = PROGRAM } = {}): CommandFolder {
   const path = mkdtempSync(join(tmpdir(), "gpu-ledger-command-"));
   /** The commands, each with the process to kill; a negative id is a process group. */
   const started = new Map<RunningCommand, number>();
 
   const start: CommandFolder["start"] = (args, { ownGroup = false, env = {} } = {}) => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+    const child = spawn(process.execPath, [program, ...args], {
       cwd: path,
       detached: ownGroup,
       stdio: "pipe",

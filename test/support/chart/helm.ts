@@ -39,7 +39,12 @@ export interface RenderOptions {
 
 /** Finds or builds Helm. Returns `false` where it is missing. */
 export async function prepareHelm(): Promise<boolean> {
-  return (await goProgram(HELM)) !== undefined;
+  return (await findHelm()) !== undefined;
+}
+
+/** Finds or builds Helm. Returns its command or its path; `undefined` where it is missing. */
+export function findHelm(): Promise<string | undefined> {
+  return goProgram(HELM);
 }
 
 /** Renders the chart with values. Fails with Helm's message where Helm refuses the values. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ADMIN_TOKEN_HASH, SECRETS } from "../../../cli/generate/secrets.ts";
 import { DEFAULT_FILES } from "../../../runtime/config/load.ts";
@@ -7,7 +7,10 @@ import { mountsOf, readComposeFile, type ComposeService } from "../../support/co
 const { services, volumes } = readComposeFile();
 const NAMED = Object.entries(services).map(([name, service]) => ({ name, service }));
 const LONG_RUNNING = NAMED.filter(({ service }) => service.restart !== undefined);
-const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+const { version, config } = JSON.parse(readFileSync("package.json", "utf8")) as {
+  readonly version: string;
+  readonly config: { readonly image: string };
+};
 const SECRETS_FOLDER = "/run/gpu-ledger";
 
 /** The services for which a service waits, directly or through others. */
@@ -28,7 +31,7 @@ describe("the services of docker-compose.yml", () => {
   });
 
   it.each(NAMED)("$name has an image of one release", ({ service: { image } }) => {
-    expect(image).toMatch(/^[\w/-]+:v?\d+(\.\d+){2,3}(@sha256:[0-9a-f]{64})?$/);
+    expect(image).toMatch(/^[\w./-]+:v?\d+(\.\d+){2,3}(@sha256:[0-9a-f]{64})?$/);
   });
 
   it.each(NAMED)("$name has only the rights that it needs, and limits for its resources", ({ service }) => {
@@ -156,7 +159,7 @@ describe("the images of the Dockerfile", () => {
     expect(built.map(({ name, service }) => [name, service.build])).toEqual([
       ["secrets", { context: ".", target: "production" }],
     ]);
-    const ours = NAMED.filter(({ service }) => service.image.startsWith("gpu-ledger:"));
+    const ours = NAMED.filter(({ service }) => service.image.startsWith(`${config.image}:`));
     for (const { name } of ours.filter((each) => each.name !== "secrets")) expect(waitsFor(name)).toContain("secrets");
   });
 
@@ -164,7 +167,7 @@ describe("the images of the Dockerfile", () => {
     expect(text).toContain(`org.opencontainers.image.version="${version}"`);
     expect(text).toContain('ENTRYPOINT ["tini", "--", "gpu-ledger"]');
     const [, user] = /^USER (\S+)$/m.exec(text)!;
-    const ours = NAMED.filter(({ service }) => service.image === `gpu-ledger:${version}`);
+    const ours = NAMED.filter(({ service }) => service.image === `${config.image}:${version}`);
     expect(ours).toHaveLength(10);
     for (const { service } of ours) expect(service.user).toBe(user);
     expect(readFileSync("deploy/kubernetes/5-processor.yaml", "utf8")).toContain(`runAsUser: ${user!.split(":")[0]}\n`);
@@ -180,5 +183,31 @@ describe("the images of the Dockerfile", () => {
     const given = readFileSync(".dockerignore", "utf8").split("\n");
     for (const folder of [...include, "scripts", "package.json", "package-lock.json"])
       expect(given).toContain(`!${folder}`);
+  });
+
+  it("have one name, that of package.json, in the stack, the chart, the manifests and the documents", () => {
+    const files = [
+      "docker-compose.yml",
+      "deploy/values.yaml",
+      ...readdirSync("deploy/kubernetes").map((file) => `deploy/kubernetes/${file}`),
+      ...["README.md", "RELEASING.md", ...readdirSync("docs").map((file) => `docs/${file}`)].filter((file) =>
+        file.endsWith(".md"),
+      ),
+    ];
+    const named = files.flatMap((file) => {
+      const names = readFileSync(file, "utf8").matchAll(
+        /(?<![\w./-])((?:[\w-]+(?:\.[\w-]+)+\/)?(?:[\w-]+\/)*gpu-ledger)(?=:(?:\d+\.\d+\.\d+|VERSION))|(?<=repository: )(\S*gpu-ledger)$/gm,
+      );
+      return [...names].map(([, tagged, repository]) => ({ file, name: tagged ?? repository }));
+    });
+    expect(named.map(({ file }) => file)).toEqual(
+      expect.arrayContaining([
+        "docker-compose.yml",
+        "deploy/values.yaml",
+        "deploy/kubernetes/4-collector.yaml",
+        "docs/install-cluster.md",
+      ]),
+    );
+    expect(named.filter(({ name }) => name !== config.image)).toEqual([]);
   });
 });

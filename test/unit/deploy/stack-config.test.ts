@@ -28,7 +28,7 @@ const PORTS: Readonly<Record<string, string>> = {
   prometheus: "9090",
 };
 const portOf = (name: string): string | undefined =>
-  services[name]?.image.startsWith("gpu-ledger:") === true ? "8080" : PORTS[name];
+  services[name]?.image.startsWith("ghcr.io/gpu-ledger/gpu-ledger:") === true ? "8080" : PORTS[name];
 
 /** A configuration as a container reads it, with generated secrets. */
 function configOf(name: string): Config {

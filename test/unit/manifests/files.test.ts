@@ -135,7 +135,7 @@ describe("deploy/kubernetes", () => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ["ALL"] },
         });
-        expect(container.image).toBe(`gpu-ledger:${version}`);
+        expect(container.image).toBe(`ghcr.io/gpu-ledger/gpu-ledger:${version}`);
         expect(Object.keys(container.resources!.requests!)).toEqual(["cpu", "memory"]);
       }
     }

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/folder.ts";
 const SCRIPT = resolve("scripts/images.mjs");
 const digestOf = (letter: string): string => `sha256:${letter.repeat(64)}`;
 const DOCKERFILE = `ARG VERSION=1.2\nARG DIGEST=${digestOf("a")}\nFROM node:\${VERSION}-slim@\${DIGEST} AS build\nFROM build AS last\n`;
-const COMPOSE = `services:\n  own: { image: x }\n  ours:\n    image: gpu-ledger:0.3.0\n  bus:\n    image: some/bus:v1@${digestOf("b")}\n`;
+const COMPOSE = `services:\n  own: { image: x }\n  ours:\n    image: ghcr.io/gpu-ledger/gpu-ledger:0.3.0\n  bus:\n    image: some/bus:v1@${digestOf("b")}\n`;
 
 function folderOf({ dockerfile = DOCKERFILE, compose = COMPOSE, deploy = "" } = {}): string {
   const folder = temporaryFolder("images");
