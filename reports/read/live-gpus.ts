@@ -110,6 +110,11 @@ const latestSql = (scope: string): string => `
 const isHolderSql = (scope: string): string =>
   `(cluster, uid) IN (SELECT cluster, holder_uid FROM gpu_samples WHERE ${IN_WINDOW} AND ${scope} AND holder_uid != '')`;
 
+/** SQL for the nodes of a scope. */
+function nodesSql({ nodes, samples }: SampleScope): string {
+  return nodes ?? `(cluster, node) IN (SELECT cluster, node FROM gpu_samples WHERE ${IN_WINDOW} AND ${samples})`;
+}
+
 interface SampleRow {
   readonly cluster: string;
   readonly node: string;
@@ -140,10 +145,7 @@ interface SampleRow {
   readonly clock_reasons: number;
 }
 
-/**
- * Reads the fleet, or a part of it, at a time from the last samples before it and the newest facts. All nodes are in a part too. Fails with a
- * `StoreError`.
- */
+/** Reads the fleet, or a part of it, at a time from the last samples before it and the newest facts. Fails with a `StoreError`. */
 export async function readLiveFleet(
   store: Pick<StoreClient, "query">,
   owners: OwnerRules,
@@ -155,7 +157,7 @@ export async function readLiveFleet(
   const holders = newestSql("workload_facts", "cluster, uid", { where: isHolderSql(scope.samples) });
   const [pods, nodes, marksOf] = await Promise.all([
     readFacts<WorkloadFact>(store, holders, window),
-    readFacts<InventoryFact>(store, newestSql("inventory_facts", "cluster, node")),
+    readFacts<InventoryFact>(store, newestSql("inventory_facts", "cluster, node", { where: nodesSql(scope) }), window),
     readNamespaceMarks(store),
   ]);
   const podOf = new Map(pods.map((pod) => [keyOf(pod.cluster, pod.uid), pod]));

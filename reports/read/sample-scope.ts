@@ -3,12 +3,20 @@ export interface SampleScope {
   readonly samples: string;
   readonly rollups: string;
   readonly parameters: Readonly<Record<string, string | readonly string[]>>;
+  /** The condition on nodes; absent for the nodes that its samples have. */
+  readonly nodes?: string;
   /** True if it selects pods, whose own part of a shared GPU counts. */
   readonly isOfPods: boolean;
 }
 
 /** The whole fleet. */
-export const WHOLE_FLEET: SampleScope = { samples: "true", rollups: "true", parameters: {}, isOfPods: false };
+export const WHOLE_FLEET: SampleScope = {
+  samples: "true",
+  rollups: "true",
+  nodes: "true",
+  parameters: {},
+  isOfPods: false,
+};
 
 /** Returns the scope of a node, or of a GPU by its UUID or its index on the node; empty texts do not limit it. */
 export function machineScope(of: {
@@ -17,8 +25,9 @@ export function machineScope(of: {
   readonly gpu?: string;
   readonly uuid?: string;
 }): SampleScope {
-  const columns = { cluster: of.cluster, node: of.node ?? "", gpu: of.gpu ?? "", gpu_key: of.uuid ?? "" };
-  return scopeOf(columns, false);
+  const { cluster, node = "", gpu = "", uuid = "" } = of;
+  const scope = scopeOf({ cluster, node, gpu, gpu_key: uuid }, false);
+  return node === "" ? scope : { ...scope, nodes: scopeOf({ cluster, node }, false).samples };
 }
 
 /** Returns the scope of the GPUs that a pod, or the pods of a workload, held. Without a cluster it is of all clusters. */
@@ -50,7 +59,7 @@ export function heldBy(scope: SampleScope, uids: readonly string[]): SampleScope
   return { ...and(scope, { samples, rollups: isOf("pod_uid"), parameters: { of_uids: uids } }), isOfPods: true };
 }
 
-function and(scope: SampleScope, more: Omit<SampleScope, "isOfPods">): SampleScope {
+function and(scope: SampleScope, more: Omit<SampleScope, "isOfPods" | "nodes">): SampleScope {
   return {
     ...scope,
     samples: `${scope.samples} AND ${more.samples}`,

@@ -119,6 +119,11 @@ describe("the page of a node", () => {
     expect(page.body).toContain("Heat or the power brake slowed GPUs in 1 of 5 steps.");
   });
 
+  it("is there for a name without a cluster, and for a name that nothing has", async () => {
+    const pages = ["/node?node=gpu-a", "/node?cluster=other&node=nowhere", "/gpu?uuid=GPU-9", "/workload?namespace=no"];
+    for (const path of pages) expect([path, (await server.get(path)).statusCode]).toEqual([path, 200]);
+  });
+
   it("shows the time of an alert in its address", async () => {
     const at = "2026-03-01T11:20:00Z";
     const { body } = await server.get(`/node?cluster=test&node=gpu-a&at=${at}`, FINANCE);
