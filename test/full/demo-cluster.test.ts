@@ -49,6 +49,8 @@ beforeAll(async () => {
     const shown = shownAt(Date.now());
     if (places.size < shown) throw new Error(`only ${places.size} of ${shown} GPUs are known yet`);
     if (seen.every(({ holder }) => holder?.evidence !== "node")) throw new Error("no pod without a label is known yet");
+    if (seen.some(({ holder }) => holder !== null && holder.workload === null))
+      throw new Error("the facts of a holder are not stored yet");
     gpus = seen;
   }, LONG);
 });
