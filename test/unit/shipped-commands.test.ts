@@ -15,7 +15,7 @@ it("no command loads a package that is not installed: its name is free on the re
   const loading = SHIPPED.flatMap((file) =>
     [
       ...readFileSync(file, "utf8").matchAll(
-        /\b(?:npx|npm exec|pnpm dlx|yarn dlx|bunx)\s+(?:-\S+\s+)*([@\w][\w/.@-]*)/g,
+        /\b(?:npx|npm (?:exec|install|i|add)|pnpm dlx|yarn dlx|bunx)\s+(?:--prefix \S+\s+|-\S+\s+)*([@\w][\w/.@-]*)/g,
       ),
     ]
       .filter(([, name]) => !INSTALLED.has(name!))
