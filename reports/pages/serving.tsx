@@ -1,35 +1,25 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { z } from "zod";
 import type { ServingDimension } from "../../domain/serving/dimension.ts";
 import { SPLIT_RULES } from "../../domain/serving/split-rule.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { readServingPart, readUnmatchedPart, splitRuleOf } from "../api/serving.ts";
-import { minorDigitsOf } from "../../domain/price/currency.ts";
 import type { Filter } from "../question/question.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { ServingQuestion } from "../serving/question.ts";
-import type { ServingMeasures, ServingReport, ServingRow } from "../serving/read-serving.ts";
+import type { ServingMeasures, ServingReport } from "../serving/read-serving.ts";
 import { unmatchedText, type UnmatchedModel } from "../serving/unmatched.ts";
 import { address } from "../parts/address.ts";
 import { TokenCostsChart } from "../parts/charts/token-costs.tsx";
 import { PhasesChart } from "../parts/charts/phases.tsx";
 import { Figure } from "../parts/figures.tsx";
-import { explained, grouped, Hours, Money, moneyColumn, Ratio, ratioOf } from "../parts/money.tsx";
-import { Link } from "../parts/link.tsx";
-import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { Hours, Money, Ratio, ratioOf } from "../parts/money.tsx";
+import { pagingOf } from "../parts/paging.tsx";
+import { Count, PartTable, UnitCost, type Breakdown, type Explain, type Part, type Subject } from "./serving-table.tsx";
 import { explainServingAddress } from "./serving-explain.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
-import { Empty, Table, type Column } from "../parts/table.tsx";
+import { Empty } from "../parts/table.tsx";
 import type { AddPage, PageContext } from "./context.ts";
-
-/** A table of the page: the dimensions of its rows. Tables of a dimension that the address fixes are left out. */
-interface Breakdown {
-  readonly id: string;
-  readonly title: string;
-  readonly by: readonly ServingDimension[];
-  /** The parameter of the address that a row sets. */
-  readonly sets?: "model" | "tenant";
-}
 
 const BREAKDOWNS: readonly Breakdown[] = [
   { id: "models", title: "By model", by: ["model", "adapter"], sets: "model" },
@@ -80,19 +70,8 @@ export function addServingPage(add: AddPage, context: PageContext): void {
   });
 }
 
-interface Part {
-  readonly table: Breakdown;
-  readonly report: ServingReport;
-  readonly paging: Paging;
-}
-
 interface ServingProps {
-  readonly of: {
-    readonly span: string;
-    readonly policy: string;
-    readonly model: string | undefined;
-    readonly tenant: string | undefined;
-  };
+  readonly of: Subject;
   /** Returns the address of the explanation of the figures with more conditions. */
   readonly to: Explain;
   readonly byDay: ServingReport;
@@ -102,8 +81,6 @@ interface ServingProps {
   readonly policies: readonly string[];
   readonly rules: readonly string[];
 }
-
-type Explain = (more: readonly Filter[]) => string;
 
 function ServingPage({ of, to, byDay, byDayAndModel, parts, unmatched, policies, rules }: ServingProps): VNode {
   const { span, policy, model, tenant } = of;
@@ -258,92 +235,4 @@ interface ServingFiguresProps {
   readonly total: ServingMeasures;
   readonly currency: string;
   readonly to: string;
-}
-
-function PartTable({ part, of, to }: { readonly part: Part } & Pick<ServingProps, "of" | "to">): VNode {
-  const { table, report, paging } = part;
-  const ofRow = (row?: ServingRow): string =>
-    to(row === undefined ? [] : table.by.map((dimension) => ({ dimension, values: [row.dimensions[dimension]!] })));
-  const { rows, currency } = report;
-  const [first, ...others] = table.by;
-  const unit = (head: string, amountOf: (row: ServingRow) => string | null): Column<ServingRow> => ({
-    head,
-    isNumber: true,
-    value: (row) => Number(amountOf(row) ?? 0),
-    cell: (row) => (
-      <Link to={ofRow(row)}>
-        <UnitCost amount={amountOf(row)} currency={currency} />
-      </Link>
-    ),
-  });
-  const tokens = (head: string, countOf: (row: ServingMeasures) => string): Column<ServingRow> => ({
-    head,
-    isNumber: true,
-    value: (row) => Number(countOf(row)),
-    cell: (row) => (
-      <Link to={ofRow(row)}>
-        <Count count={countOf(row)} />
-      </Link>
-    ),
-    foot: (
-      <Link to={ofRow()}>
-        <Count count={countOf(report.total)} />
-      </Link>
-    ),
-  });
-  return (
-    <Table
-      caption={`${table.title} (${currency})`}
-      rows={rows}
-      paging={paging}
-      columns={[
-        { head: TITLES[first!] ?? first!, cell: (row) => nameOf(row, table, of), foot: "all" },
-        ...others.map((name) => ({ head: TITLES[name] ?? name, cell: (row: ServingRow) => row.dimensions[name]! })),
-        {
-          head: "cost",
-          ...explained(
-            moneyColumn(rows, (row) => row.cost, currency),
-            ofRow,
-          ),
-        },
-        {
-          head: "idle",
-          ...explained(
-            moneyColumn(rows, (row) => row.phases.idle ?? "0", currency),
-            ofRow,
-          ),
-        },
-        tokens("prompt tokens", (row) => row.computedTokens),
-        tokens("cached", (row) => row.cachedTokens),
-        tokens("generated", (row) => row.generatedTokens),
-        unit("per million tokens", (row) => row.unitCosts.millionTokens.loaded),
-        unit("while busy", (row) => row.unitCosts.millionTokens.busy),
-      ]}
-    />
-  );
-}
-
-const TITLES: Readonly<Partial<Record<ServingDimension, string>>> = { gpuModel: "GPU model" };
-
-/** Returns the first cell of a row: its name, with the address of the page of this model or tenant. */
-function nameOf({ dimensions }: ServingRow, { by, sets }: Breakdown, of: ServingProps["of"]): ComponentChildren {
-  const name = dimensions[by[0]!]!;
-  const shown = name === "" ? <span class="quiet">none</span> : <bdi>{name}</bdi>;
-  if (sets === undefined || name === "") return shown;
-  return <a href={address("/serving", { ...of, [sets]: name })}>{shown}</a>;
-}
-
-/** A unit cost in minor units with two more digits, because a token costs little. The exact one is shown on hover. */
-function UnitCost({ amount, currency }: { readonly amount: string | null; readonly currency: string }): VNode {
-  if (amount === null) return <span class="quiet">–</span>;
-  const digits = (minorDigitsOf(currency) ?? 2) + 2;
-  return (
-    <data class="money" value={amount} title={`${amount} ${currency}`}>
-      {grouped(Number(amount).toFixed(digits))}
-    </data>
-  );
-}
-
-function Count({ count }: { readonly count: string }): VNode {
-  return <data value={count}>{grouped(count)}</data>;
 }

@@ -2,14 +2,12 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { roundedDecimal } from "../../domain/exact/rational.ts";
 import { formatAmount, type Money as Amount } from "../../domain/exact/units.ts";
-import type { Collective } from "../../domain/training/collectives.ts";
 import { HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 import { PHASE_TITLES, type RunPhase } from "../../domain/training/phases.ts";
-import type { StopCost } from "../../domain/training/report.ts";
 import { policyOf } from "../api/context.ts";
 import { askRun, runIdQuery } from "../api/training.ts";
 import type { RunDetail } from "../training/read-detail.ts";
-import { durationText, lateText, LOSS_SOURCES, progressRatio, shareOf, stopText } from "../training/words.ts";
+import { durationText, progressRatio, shareOf } from "../training/words.ts";
 import { spanText } from "../question/span.ts";
 import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { TimelineChart } from "../parts/charts/timeline.tsx";
@@ -19,6 +17,7 @@ import { explained, Hours, hoursColumn, Money, moneyColumn, Ratio } from "../par
 import { Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./context.ts";
+import { Collectives, Slow, Stops, type RunProps } from "./training-troubles.tsx";
 
 /** Returns the address of the page of a run. */
 export function runAddress(id: string, policy: string): string {
@@ -98,14 +97,6 @@ function RunPage({ detail, policy, currency, to, now }: RunProps & { readonly no
       </p>
     </>
   );
-}
-
-interface RunProps {
-  readonly detail: RunDetail;
-  readonly policy: string;
-  readonly currency: string;
-  /** The address of the explanation of the run's charges. */
-  readonly to: string;
 }
 
 const OUTCOMES: Readonly<Record<RunDetail["run"]["outcome"], string>> = {
@@ -207,114 +198,5 @@ function Parts({ detail: { run }, policy, currency, to }: RunProps): VNode {
         },
       ]}
     />
-  );
-}
-
-function Stops({ detail: { run }, currency, to }: RunProps): VNode | null {
-  const { stops } = run;
-  if (stops.length === 0) return null;
-  const cost = (head: string, ...phases: readonly RunPhase[]) => ({
-    head,
-    ...explained(
-      moneyColumn(
-        stops,
-        (stop: StopCost) =>
-          formatAmount(phases.reduce((sum, phase) => sum + (stop.phases.get(phase)?.effective ?? 0n), 0n) as Amount),
-        currency,
-      ),
-      () => to,
-    ),
-  });
-  return (
-    <>
-      <h2>What went wrong</h2>
-      <Table
-        caption={`Stops (${currency})`}
-        rows={stops}
-        columns={[
-          { head: "stop", isWhole: true, cell: ({ stop }) => utc(stop.at), foot: "all" },
-          { head: "cause", cell: ({ stop }) => <bdi>{stopText(stop)}</bdi> },
-          { head: "pod", cell: ({ stop }) => <bdi>{stop.pod.name}</bdi> },
-          {
-            head: "back after",
-            isNumber: true,
-            cell: ({ stop }) => (stop.isRestarted ? durationText(stop.until - stop.at) : "never"),
-          },
-          cost("waiting", "waiting"),
-          cost("recovering", "recovering"),
-          cost("lost progress", "lost"),
-          cost("estimated lost", "lost-estimated"),
-          {
-            head: "lost work is known by",
-            cell: ({ stop }) => (stop.loss === undefined ? "nothing" : LOSS_SOURCES[stop.loss.by]),
-          },
-        ]}
-      />
-    </>
-  );
-}
-
-function Slow({ detail: { slow }, currency, to }: RunProps): VNode | null {
-  if (slow === undefined) return null;
-  return (
-    <>
-      <h2>Stragglers</h2>
-      <p>
-        In the last seven days the gang lost{" "}
-        <Link to={to}>
-          <Money amount={formatAmount(slow.cost.effective)} currency={currency} />
-        </Link>{" "}
-        {currency} of productive time by GPUs that are slower than its median.
-      </p>
-      <Table
-        caption="Slow GPUs of the gang"
-        order="slowest first"
-        rows={slow.stragglers}
-        columns={[
-          { head: "GPU", cell: ({ node, gpu }) => <bdi>{`GPU ${gpu} of ${node}`}</bdi> },
-          { head: "pod", cell: ({ pod }) => <bdi>{pod}</bdi> },
-          { head: "measure", cell: ({ measure }) => measure },
-          {
-            head: "of the median",
-            isNumber: true,
-            cell: ({ ofMedian }) => (
-              <Link to={to}>
-                <Ratio ratio={ofMedian.toFixed(6)} />
-              </Link>
-            ),
-          },
-          { head: "slow hours", isNumber: true, cell: ({ slowHours, hours }) => `${slowHours} of ${hours}` },
-        ]}
-      />
-    </>
-  );
-}
-
-function Collectives({ detail: { collectives } }: RunProps): VNode | null {
-  if (collectives.length === 0) return null;
-  const number = (head: string, of: (each: Collective) => string) => ({ head, isNumber: true, cell: of });
-  return (
-    <>
-      <h2>Collectives</h2>
-      <Table
-        caption="Collectives of the last seven days, as NCCL Inspector measured them"
-        order="longest first"
-        rows={collectives}
-        columns={[
-          { head: "collective", cell: ({ operation }) => <bdi>{operation}</bdi> },
-          { head: "size", cell: ({ size }) => <bdi>{size}</bdi> },
-          number("nodes", ({ nodes }) => String(nodes)),
-          number("ranks", ({ ranks }) => String(ranks)),
-          number("GPUs", ({ gpus }) => String(gpus)),
-          number("GB/s", ({ gbs }) => gbs.toFixed(1)),
-          number("lowest hour", ({ lowest }) => lowest.gbs.toFixed(1)),
-          { head: "at", isWhole: true, cell: ({ lowest }) => utc(lowest.hour) },
-          {
-            head: "the others wait for",
-            cell: ({ late }) => <bdi>{late.map(lateText).join("; ")}</bdi>,
-          },
-        ]}
-      />
-    </>
   );
 }
