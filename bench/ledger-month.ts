@@ -31,6 +31,7 @@ export const ledgerMonth = defineBench({
       windowStart,
       usageRun: runs[index]!,
       servingRun: "",
+      invoiceRun: "",
     }));
     await chargeAgain(kit, lent, stale, gpus);
   },

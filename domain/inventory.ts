@@ -84,6 +84,8 @@ export const IMPORTED_UID = "imported/";
 export interface InventoryFact extends FactOrigin {
   readonly node: string;
   readonly uid: string;
+  /** `spec.providerID`: the machine's id at its cloud. Absent in facts of releases before 0.4. */
+  readonly providerId?: string;
   /** `metadata.creationTimestamp`: when the node joined, milliseconds since the epoch. */
   readonly joined: number;
   readonly gpus: readonly NodeGpus[];

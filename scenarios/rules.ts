@@ -4,6 +4,7 @@ import type { ChargeRules } from "../processors/ledger/charging/charge-window.ts
 import { factorsOf } from "../runtime/config/energy.ts";
 import { policiesOf } from "../runtime/config/policies.ts";
 import { servingOf } from "../runtime/config/serving.ts";
+import { sourceOf } from "./invoices.ts";
 import type { Scenario } from "./files.ts";
 
 /**
@@ -31,5 +32,6 @@ export function rulesOf(scenario: Scenario): ChargeRules {
     policies: policiesOf(policies),
     energy: energy === undefined ? undefined : factorsOf(energy),
     serving: servingOf(serving),
+    invoices: scenario.invoices && [sourceOf(scenario.invoices)],
   };
 }

@@ -12,6 +12,7 @@ import { SPLIT_RULES } from "../domain/serving/split-rule.ts";
 import { SERVED_AMOUNTS } from "./served.ts";
 import { list } from "../runtime/config/words.ts";
 import { engine } from "./engines.ts";
+import { exportLines, invoices } from "./invoices.ts";
 import { count, duration, gpuIndexes, name, percent, ratio, span, texts, time, word } from "./words.ts";
 
 const layout = z.record(z.string().regex(/^\d+$/), z.array(name, { error: "a list of MIG profiles" }), {
@@ -22,6 +23,7 @@ const node = z.strictObject({
   name,
   cluster: name.default("default"),
   ...span,
+  providerId: name.optional(),
   instanceType: name.optional(),
   region: name.optional(),
   zone: name.optional(),
@@ -207,6 +209,7 @@ export const scenarioShape = z.strictObject({
   policies: list(policy).default([]),
   energy: energy.optional(),
   serving,
+  invoices: invoices.optional(),
   engines: z.array(engine, { error: "a list of pages" }).default([]),
   events: z
     .array(
@@ -218,8 +221,9 @@ export const scenarioShape = z.strictObject({
           }),
           z.strictObject({ at: time, invoice: invoiceLine }),
           z.strictObject({ at: time, arrives: arrival }),
+          z.strictObject({ at: time, export: exportLines }),
         ],
-        { error: "one of { at, close }, { at, invoice }, { at, arrives }" },
+        { error: "one of { at, close }, { at, invoice }, { at, arrives }, { at, export }" },
       ),
     )
     .default([]),

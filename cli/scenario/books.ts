@@ -6,12 +6,14 @@ import { CloseError } from "../../processors/ledger/closing/close-error.ts";
 import { closePeriod } from "../../processors/ledger/closing/close.ts";
 import { ledgerRules, type LedgerRules } from "../../processors/ledger/charging/rules.ts";
 import { readServingLines } from "../../processors/ledger/serving/book-lines.ts";
+import { storeExport } from "../../processors/ledger/invoiced/store-export.ts";
 import { settle } from "../../processors/ledger/term/settle.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill } from "../../scenarios/bill.ts";
 import { billOf } from "../../scenarios/lines.ts";
 import type { PlayedMessage } from "../../scenarios/play/message.ts";
 import { clustersOf } from "../../scenarios/play/tenure.ts";
+import { linesOf, SCENARIO_SOURCE, type ScenarioLines } from "../../scenarios/invoices.ts";
 import { rulesOf } from "../../scenarios/rules.ts";
 import type { Scenario } from "../../scenarios/files.ts";
 import { lateMessages, stagesOf } from "../../scenarios/stages.ts";
@@ -43,11 +45,19 @@ export async function keepBooks(
         `${breach.policy}: the charges of GPU ${breach.slot} of ${breach.node} do not sum to its cost`,
       );
   };
+  const put = async (lines: ScenarioLines, readAt: number): Promise<void> => {
+    const version = { source: SCENARIO_SOURCE, name: "export", content: "", readBy: "scenario", readAt };
+    const counts = () => ({ rows: lines.length, dropped: {} });
+    await storeExport(store, version, [linesOf(lines, scenario)], counts);
+  };
+  const { invoices } = scenario;
+  if (invoices !== undefined && invoices.lines.length > 0) await put(invoices.lines, scenario.period.start);
   const stages = stagesOf(scenario);
   for (const [index, { at, event, scenario: next }] of stages.entries()) {
     if ("invoice" in event)
       invoice = [...invoice, { key: `events[${scenario.events.indexOf(event)}].invoice`, ...event.invoice }];
     if ("arrives" in event) await send(lateMessages(known, next, index + 1));
+    if ("export" in event) await put(event.export, at);
     known = next;
     if ("close" in event) {
       await settleUntil(at);

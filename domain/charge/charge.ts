@@ -8,7 +8,7 @@ import type { CostKind } from "../price/book.ts";
 import { MACHINE_DIMENSIONS, type HOLDER_DIMENSIONS, type MachineDimension } from "./dimension.ts";
 
 /** The state that a line is charged for: a state of a share, or a cost without a share. */
-export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up";
+export type ChargeState = HeldState | FreeState | "non-gpu" | "unused commitment" | "markup" | "true-up" | "invoice";
 
 /** All states of charge lines: of held shares, of free shares, and of costs without a share. */
 export const CHARGE_STATES = [
@@ -24,6 +24,7 @@ export const CHARGE_STATES = [
   "unused commitment",
   "markup",
   "true-up",
+  "invoice",
 ] as const satisfies readonly ChargeState[];
 
 /**

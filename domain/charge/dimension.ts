@@ -1,7 +1,7 @@
 import { DIMENSIONS } from "../owner/owner.ts";
 
 /** The dimensions of the GPU and its machine that lines of older closings do not have. A new one is the last. */
-export const ADDED_DIMENSIONS = ["layout"] as const;
+export const ADDED_DIMENSIONS = ["layout", "invoiceStatus"] as const;
 
 /** The text dimensions of a charge that describe the GPU and its machine; empty if unknown. */
 export const MACHINE_DIMENSIONS = [
@@ -55,7 +55,9 @@ export const DIMENSION_MEANINGS: Readonly<Partial<Record<ChargeDimension, string
   payer: "`holder` or `platform`",
   gpu: "its index",
   layout: "how the GPU is cut: `whole`, `mig`, `shared`, `partitions`",
-  state: "also `non-gpu`, `unused commitment`, `markup`, `true-up`",
+  invoiceStatus:
+    "`estimated` by the book, `provisional` or `invoiced` by an [export](invoices.md); empty without exports",
+  state: "also `non-gpu`, `unused commitment`, `markup`, `true-up`, `invoice`",
   because: "the reason: `xid-79`, `nobody`",
   attribution: "the evidence that the pod had the GPU; `node` if there was none",
   chargeDay: "the charge's day",

@@ -180,6 +180,7 @@ export const inventoryShape = object<InventoryFact>({
   ...origin,
   node: text,
   uid: text,
+  providerId: optional(text),
   joined: millis,
   gpus: listOf(gpus),
   capacity: amounts,

@@ -25,6 +25,7 @@ export function subjectOf({ state }: { readonly state: ChargeState }): FocusSubj
       return "commitment";
     case "markup":
     case "true-up":
+    case "invoice":
       return "adjustment";
   }
 }

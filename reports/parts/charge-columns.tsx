@@ -13,7 +13,7 @@ const COLUMNS = {
   starting: ["starting"],
   unobserved: ["unobserved"],
   "not held": ["unavailable", "stranded", "unallocated", "non-gpu", "unused commitment"],
-  adjusted: ["markup", "true-up"],
+  adjusted: ["markup", "true-up", "invoice"],
 } as const satisfies Readonly<Record<string, readonly ChargeState[]>>;
 
 /**

@@ -32,7 +32,7 @@ export function nodeMoments(node: ScenarioNode, scenario: Scenario): readonly No
 }
 
 function stateAt(node: ScenarioNode, joined: number, at: number): NodeMoment["fact"] {
-  const { name, cluster, instanceType, region, zone, pool, capacityType, labels, delivered } = node;
+  const { name, cluster, providerId, instanceType, region, zone, pool, capacityType, labels, delivered } = node;
   const capacity = amountsAt(node, at, () => true);
   const cordonedSince = sinceOf(node, "cordoned", joined, at);
   const memoryMiB = memoryMiBOf(node);
@@ -41,6 +41,7 @@ function stateAt(node: ScenarioNode, joined: number, at: number): NodeMoment["fa
   return {
     node: name,
     uid: uuidOf("node", cluster, name),
+    ...(providerId === undefined ? {} : { providerId }),
     joined,
     gpus: [
       {

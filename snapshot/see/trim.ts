@@ -107,7 +107,7 @@ export function trimmedNode({ apiVersion, kind, metadata, spec, status }: SeenOb
   const kept: SeenObject & NodeObject = {
     ...given({ apiVersion, kind }),
     metadata: { uid, ...pick(metadata, ["name", "creationTimestamp", "labels", "annotations"]) },
-    spec: pick(spec, ["unschedulable", "taints"]),
+    spec: pick(spec, ["providerID", "unschedulable", "taints"]),
     status: pick(status, ["capacity", "allocatable", "conditions"]),
   };
   return kept;

@@ -223,7 +223,12 @@ function ofNode(object: StateObject, options: StatePageOptions): readonly Sample
   return [
     [
       "kube_node_info",
-      { ...own, system_uuid: textOf(info["systemUUID"]), internal_ip: textOf(address?.["address"]) },
+      {
+        ...own,
+        system_uuid: textOf(info["systemUUID"]),
+        internal_ip: textOf(address?.["address"]),
+        provider_id: textOf(spec["providerID"]),
+      },
       1,
     ],
     ["kube_node_created", own, seconds(textOf(meta["creationTimestamp"]))],

@@ -169,7 +169,7 @@ function chargingOf(
 
   async function isChargedAlike(window: WindowOfCluster): Promise<void> {
     const again = { generation: (turn += 1), facts: new Map(), now: end, closed: NOTHING_CLOSED, weights };
-    await chargeAgain(store, { ...window, usageRun: "", servingRun: "" }, ledger, again);
+    await chargeAgain(store, { ...window, usageRun: "", servingRun: "", invoiceRun: "" }, ledger, again);
     const runs = await store.query<{ hash: string }>(
       `SELECT toString(hash) AS hash FROM runs WHERE kind = 'charge' AND cluster = {cluster:String}
          AND window_start = fromUnixTimestamp64Milli({windowStart:Int64}) ORDER BY generation DESC LIMIT 2`,

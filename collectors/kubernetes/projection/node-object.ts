@@ -3,6 +3,7 @@ import type { KubeCondition, KubeObject, KubeQuantities } from "./kube-object.ts
 /** The fields of a Node (`v1`) that the projection reads. */
 export interface NodeObject extends KubeObject {
   readonly spec?: {
+    readonly providerID?: string | null;
     readonly unschedulable?: boolean | null;
     readonly taints?: readonly TaintObject[] | null;
   } | null;

@@ -95,6 +95,7 @@ export function projectNode(node: NodeObject, options: NodeOptions = {}): NodePr
       conditions: readConditions(node),
       labels: named(labels, [...NODE_LABELS, ...(options.labels ?? [])]),
       ...given({
+        providerId: text(node.spec?.providerID),
         compute: readCompute(status?.allocatable),
         others: options.others,
         ...machine,

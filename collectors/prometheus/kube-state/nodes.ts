@@ -71,6 +71,7 @@ function nodeAt(
       annotations: annotationRow === undefined ? {} : labels.annotations(annotationRow),
     },
     spec: {
+      providerID: providerIdAt(states, atMillis),
       unschedulable: states.valueAt("kube_node_spec_unschedulable", atMillis) === 1,
       taints: states.trueRows("kube_node_spec_taint", atMillis).map((row) => ({
         key: labelOf(row, "key"),
@@ -84,6 +85,12 @@ function nodeAt(
       conditions: conditionsAt(states, beginMillis, atMillis),
     },
   };
+}
+
+/** Returns the id at the cloud at a time; null if the series has none. */
+function providerIdAt(states: States, atMillis: number): string | null {
+  const info = states.trueRows(METRICS.info, atMillis).at(-1);
+  return (info && labelOf(info, "provider_id")) || null;
 }
 
 /** Returns the conditions at a time. A condition begins with the first sample that has it. */

@@ -9,6 +9,7 @@ import { isNodeChange, readWhatIf } from "../../../runtime/config/what-if.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { chargeNode, type Rules } from "../charge/charge-node.ts";
 import type { ChargeRules } from "../charging/charge-window.ts";
+import { pricesOfSpan } from "../charging/read-invoiced.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
 import { readUsage } from "../metering/usage-rows.ts";
 import { prepareChanges, type AppliedChanges } from "../what-if/apply.ts";
@@ -60,7 +61,9 @@ export async function priceProposals(
 ): Promise<readonly Priced[]> {
   const { proposals, policy } = of;
   if (of.nodes.length === 0) return [];
-  const rules: Rules = { prices: createNodePrices(of.rules.book), owners: of.rules.owners, policies: [policy] };
+  const book = { prices: createNodePrices(of.rules.book), invoices: of.rules.invoices };
+  const prices = await pricesOfSpan(store, { cluster, nodes: of.nodes, ...window }, book);
+  const rules: Rules = { prices, owners: of.rules.owners, policies: [policy] };
   const works = proposals.map((proposal) => workOf(proposal, rules, window, of.packings.get(proposal)));
   const byWorkload = new Map<string, Work[]>();
   const byNode = new Map<string, Work[]>();
@@ -89,7 +92,7 @@ function workOf(proposal: Proposal, rules: Rules, window: Window, packing: Packi
   if ("problems" in read) throw new TypeError(`a card has an invalid change: ${JSON.stringify(read.problems)}`);
   const changes = read.value.changes.filter((change) => !isNodeChange(change));
   const nodes = packing?.nodes ?? namedNodes(proposal.changes);
-  const prices = createNodePrices(rules.prices.book);
+  const { prices } = rules;
   return {
     proposal,
     nodes,

@@ -36,6 +36,14 @@ export const BACKED_UP: readonly BackedUpTable[] = [
   { name: "usage_hours", time: "from_at", rows: OF_RUNS, why: "the metered usage, the base of corrections" },
   { name: "serving_hours", time: "hour", rows: OF_RUNS, why: "the work of engines; their samples expire" },
   {
+    name: "export_lines",
+    time: "from_at",
+    rows: "version IN (SELECT version FROM invoice_exports_valid)",
+    why: "the kept lines of providers' exports, which providers keep for some months",
+  },
+  { name: "invoice_exports", time: "read_at", rows: ALL, why: "the versions of the exports" },
+  { name: "invoiced_hours", time: "hour", rows: OF_RUNS, why: "the cost of exports by the hour" },
+  {
     name: "serving_charges",
     time: "hour",
     rows: OF_RUNS,

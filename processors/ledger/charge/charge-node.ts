@@ -19,6 +19,7 @@ import { payerOf, type Policy } from "../../../domain/policy/policy.ts";
 import { chargeSlot, type ChargedSlot, type SlotLine, type SlotSegment } from "./charge-slot.ts";
 import { withExcess } from "./excess.ts";
 import type { NodePrices } from "./node-prices.ts";
+import type { PlatformCost } from "./invoiced-prices.ts";
 
 /** The rules by which charges are made. */
 export interface Rules {
@@ -27,6 +28,8 @@ export interface Rules {
   readonly policies: readonly Policy[];
   /** If absent, charges have no carbon. */
   readonly energy?: EnergyFactors | undefined;
+  /** The costs of exports in the hour that belong to no node. */
+  readonly platformCosts?: readonly PlatformCost[];
 }
 
 /** A team name that was given but not accepted, because it is not in the register or is reserved. */
@@ -213,6 +216,7 @@ function chargeOf(line: SlotLine, policy: Policy, holders: Holders): Charge {
     slot,
     gpuModel: segment.gpu.model ?? "",
     layout: segment.gpu.layout.kind,
+    invoiceStatus: price?.status ?? "",
     instanceType: machine.instanceType ?? "",
     region: machine.region ?? "",
     zone: machine.zone ?? "",
@@ -291,6 +295,7 @@ function nonGpuCharges({ lines, pieces }: ChargedSlot): readonly Charge[] {
     const { cluster, node, machine } = first.segment.hour;
     const { instanceType = "", region = "", zone = "", pool = "", capacityType = "" } = machine;
     const ofMachine: Omit<Record<MachineDimension, string>, "gpuModel" | "layout"> = {
+      invoiceStatus: price?.status ?? "",
       instanceType,
       region,
       zone,

@@ -5,6 +5,7 @@ import { incurredIn } from "../../../domain/exact/accrual.ts";
 import { compare } from "../../../domain/exact/rational.ts";
 import { roundToLastUnit, type Money } from "../../../domain/exact/units.ts";
 import type { CostKind, PriceBook, PriceEntry } from "../../../domain/price/book.ts";
+import type { InvoiceStatus } from "../../../domain/invoice/rules.ts";
 import { gpuPartOf } from "../../../domain/gpu-model/instance-types.ts";
 import { costSince, divideNodeCost } from "../../../domain/price/cost.ts";
 import { priceFactsOf } from "../../../domain/price/facts.ts";
@@ -25,6 +26,8 @@ export interface PricePiece {
 export interface PiecePrice {
   readonly entry: PriceEntry;
   readonly since: number;
+  /** Absent in a ledger without exports. */
+  readonly status?: InvoiceStatus;
   /** Returns the costs of one slot, without power. */
   gpu(slot: number): Costs;
   /** Returns the power cost of one slot with these segments; undefined if the entry has no price of power. */

@@ -3,12 +3,15 @@ import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import { periodOf } from "../../../domain/period.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { EnergyFactors } from "../../../domain/energy/factors.ts";
+import type { SourceRules } from "../../../domain/invoice/rules.ts";
 import type { PriceBook } from "../../../domain/price/book.ts";
 import { DEFAULT_SERVING, type ServingRules } from "../../../domain/serving/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { CHARGE_COLUMNS } from "../../../runtime/store/schema/charges.ts";
 import { namesOf } from "../../../runtime/store/schema/table.ts";
 import type { Breach } from "../charge/breach.ts";
+import { pricesOf } from "./read-invoiced.ts";
+import { createNodePrices } from "../charge/node-prices.ts";
 import { keepBreaches } from "../runs/breaches.ts";
 import { createChargeInserts, type ChargeInserts } from "./charge-inserts.ts";
 import { spreadHour } from "./reservations.ts";
@@ -16,7 +19,6 @@ import { chargedNodes, type NodeCharges } from "./charged-nodes.ts";
 import type { ChargedNode, RefusedTeam, Rules } from "../charge/charge-node.ts";
 import { breachesOf } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
-import { createNodePrices } from "../charge/node-prices.ts";
 import type { SpreadCharges } from "../charge/spread-charges.ts";
 import { digestOf } from "../runs/digest.ts";
 import { announceRun, publishRun, type Run } from "../runs/runs.ts";
@@ -38,6 +40,8 @@ export interface ChargeRules {
   /** If absent, charges have no carbon. */
   readonly energy?: EnergyFactors | undefined;
   readonly serving?: ServingRules | undefined;
+  /** The sources of providers' exports; absent if there are none. */
+  readonly invoices?: readonly SourceRules[] | undefined;
 }
 
 /** The findings of a run of charges, in addition to its rows. */
@@ -88,7 +92,7 @@ export async function chargeWindow(store: StoreClient, run: Run, rules: ChargeRu
 export async function beginCharges(
   store: StoreClient,
   run: Run,
-  { book, owners, policies, energy, serving = DEFAULT_SERVING }: ChargeRules,
+  { book, owners, policies, energy, serving = DEFAULT_SERVING, invoices }: ChargeRules,
 ): Promise<HourCharges> {
   const { windowStart, runId } = run;
   const billingPeriod = periodOf(windowStart).from;
@@ -109,7 +113,7 @@ export async function beginCharges(
   );
 
   return {
-    rules: { prices: createNodePrices(book), owners, policies, energy },
+    rules: { ...(await pricesOf(store, run, { prices: createNodePrices(book), invoices })), owners, policies, energy },
     async add({ node, charged }) {
       const found = "what" in charged ? [charged] : breachesOfNode(node, charged, policies);
       breaches.push(...found);

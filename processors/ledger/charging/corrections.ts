@@ -17,6 +17,7 @@ import { correctionBreaches, correctionsOf } from "../charge/corrections.ts";
 import { breachesOf } from "../charge/invariant.ts";
 import { markupCharges } from "../charge/markup.ts";
 import { createNodePrices } from "../charge/node-prices.ts";
+import { pricesOf } from "./read-invoiced.ts";
 import { spreadChargesBy, weightsByQuota } from "../charge/spread-charges.ts";
 import { announceRun, type Run } from "../runs/runs.ts";
 import { insertServingLines, lineCorrections, readBookedLines } from "../serving/book-lines.ts";
@@ -84,7 +85,7 @@ export async function correctWindow(
 async function recompute(
   store: StoreClient,
   run: Run,
-  { book, owners, policies, energy }: ChargeRules,
+  { book, owners, policies, energy, invoices }: ChargeRules,
 ): Promise<{
   readonly charges: readonly (readonly Charge[])[];
   readonly breaches: readonly Breach[];
@@ -94,7 +95,7 @@ async function recompute(
   const breaches: Breach[] = [];
   const refusedTeams = new Map<string, RefusedTeam>();
   for await (const { node, charged } of chargedNodes(store, run, {
-    prices: createNodePrices(book),
+    ...(await pricesOf(store, run, { prices: createNodePrices(book), invoices })),
     owners,
     policies,
     energy,

@@ -7,6 +7,7 @@ import { together } from "../../../runtime/store/in-step.ts";
 import { ofNewestFact } from "../../../runtime/store/schema/facts.ts";
 import { absentHours, type OwnedMachine } from "../charge/absent-machines.ts";
 import { hasOwnedByMatch, listedMachines } from "../../../domain/price/fleet-costs.ts";
+import { platformCharges } from "../charge/invoiced-prices.ts";
 import { chargeNode, type ChargedNode, type Rules } from "../charge/charge-node.ts";
 import { standingCharges, type SlotSpan } from "../charge/standing.ts";
 import { HOUR_MILLIS } from "../../../domain/time.ts";
@@ -53,7 +54,10 @@ export async function* fleetNodes(
     const hours = absentHours(book, ofNode, slots, hour);
     if (hours.length > 0) yield { node, charged: ofNoCluster(chargeNode(hours, rules)) };
   }
-  const standing = standingCharges(book, rules.prices, slots, hour);
+  const standing = [
+    ...standingCharges(book, rules.prices, slots, hour),
+    ...platformCharges(rules.platformCosts ?? [], book),
+  ];
   const beside = standing.flatMap(({ costs }) => costs ?? []);
   if (standing.length > 0)
     yield {

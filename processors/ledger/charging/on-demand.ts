@@ -16,6 +16,7 @@ import type { ChargeRules } from "./charge-window.ts";
 import { nodesOf, type Portions } from "./charged-nodes.ts";
 import { fleetNodes } from "./fleet-hours.ts";
 import { FLEET } from "../../../domain/charge/fleet.ts";
+import { pricesOf, type PriceRules } from "./read-invoiced.ts";
 import { spreadHour } from "./reservations.ts";
 
 /** Returns the usage of a node in an hour as the usage of one node or several, to charge it as it would have been. */
@@ -41,7 +42,8 @@ export interface OnDemandCharges {
 
 /** A bill in the making. */
 interface Work extends BillRules {
-  readonly prepared: Rules;
+  readonly book: PriceRules;
+  readonly prepared: Omit<Rules, "prices">;
   /** The index of the first bill with the same rules and policy: usage that no change affects has the same charges in both. */
   readonly like: number;
   readonly late: LateSpread;
@@ -59,10 +61,11 @@ export async function* chargeOnDemand(
 ): AsyncGenerator<OnDemandCharges> {
   const works = bills.map((bill): Work => {
     const { rules, policy } = bill;
-    const { book, owners, energy } = rules;
+    const { book, owners, energy, invoices } = rules;
     return {
       ...bill,
-      prepared: { prices: createNodePrices(book), owners, policies: [policy], energy },
+      book: { prices: createNodePrices(book), invoices },
+      prepared: { owners, policies: [policy], energy },
       like: bills.findIndex((other) => other.rules === rules && other.policy === policy),
       late: createLateSpread(policy.spread),
     };
@@ -70,7 +73,7 @@ export async function* chargeOnDemand(
   const windows = await windowsOf(
     store,
     span,
-    bills.some(({ rules }) => hasFleetCosts(rules.book)),
+    bills.some(({ rules }) => hasFleetCosts(rules.book) || rules.invoices !== undefined),
   );
   const reads = readAhead(store, windows);
   for (const [index, window] of windows.entries()) {
@@ -103,17 +106,20 @@ async function chargeHour(
     breaches.push(...breachesOf(works[at]!.policy.name, node, charged, charged.charges[0]!));
     return charged;
   };
+  const rulesOf: Rules[] = [];
+  for (const { book, prepared } of works)
+    rulesOf.push({ ...prepared, ...(await pricesOf(store, { cluster, windowStart }, book)) });
   if (cluster === FLEET) {
-    for (const [at, { prepared }] of works.entries())
-      for await (const { node, charged } of fleetNodes(store, windowStart, prepared)) add(at, check(at, node, charged));
+    for (const [at, rules] of rulesOf.entries())
+      for await (const { node, charged } of fleetNodes(store, windowStart, rules)) add(at, check(at, node, charged));
     return { charges, breaches };
   }
   for await (const hours of nodesOf(usage)) {
     const unchanged = new Map<number, ChargedNode>();
-    for (const [at, { change, prepared, like }] of works.entries())
+    for (const [at, { change, like }] of works.entries())
       for (const ofNode of change?.(hours) ?? [hours]) {
         const known = ofNode === hours ? unchanged.get(like) : undefined;
-        const charged = known ?? check(at, ofNode[0]!.node, chargeNode(ofNode, prepared));
+        const charged = known ?? check(at, ofNode[0]!.node, chargeNode(ofNode, rulesOf[at]!));
         if (ofNode === hours) unchanged.set(like, charged);
         add(at, charged);
       }

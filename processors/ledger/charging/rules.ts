@@ -14,8 +14,10 @@ export interface LedgerRules {
   readonly booksHash: string;
   /** Without Kubernetes, a slot ends if it has no sample for this many milliseconds. */
   readonly absentAfterMillis: number;
-  /** True if the prices have costs that belong to no cluster. */
+  /** True if prices or exports can have costs that belong to no cluster. */
   readonly hasFleetCosts: boolean;
+  /** True if exports of providers have costs. */
+  readonly hasInvoices: boolean;
   /** True if the prices are public list prices, because there is no price book. */
   readonly isListPriced: boolean;
 }
@@ -36,7 +38,8 @@ export function ledgerRules(
     hash: sha256(`${books}\n${policies}`),
     booksHash: sha256(books),
     absentAfterMillis,
-    hasFleetCosts: hasFleetCosts(charge.book),
+    hasFleetCosts: hasFleetCosts(charge.book) || charge.invoices !== undefined,
+    hasInvoices: charge.invoices !== undefined,
     isListPriced: charge.book.isList === true,
   };
 }
@@ -45,10 +48,10 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Returns the basis of charges: the usage run, the hash of all rules, the hash of prices and owners, and the run of serving, if any. */
+/** Returns the basis of charges: the usage run, the hash of all rules, the hash of prices and owners, and the runs of serving and of exports, if any. */
 export function basisOf(
-  { usageRun, servingRun }: { readonly usageRun: string; readonly servingRun: string },
+  { usageRun, servingRun, invoiceRun }: Readonly<Record<"usageRun" | "servingRun" | "invoiceRun", string>>,
   { hash, booksHash }: Pick<LedgerRules, "hash" | "booksHash">,
 ): string {
-  return `${usageRun} ${hash} ${booksHash} ${servingRun}`.trimEnd();
+  return `${usageRun} ${hash} ${booksHash} ${servingRun} ${invoiceRun}`.trimEnd();
 }

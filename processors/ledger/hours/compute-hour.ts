@@ -1,6 +1,7 @@
 import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { beginCharges, chargeWindow, type Charged, type HourCharges } from "../charging/charge-window.ts";
+import { invoiceRunOf } from "../charging/read-invoiced.ts";
 import { chargedUsage } from "../charging/charged-nodes.ts";
 import { correctWindow } from "../charging/corrections.ts";
 import { closingOf, type Closed } from "../closed/closed.ts";
@@ -46,7 +47,8 @@ export async function computeLedger(
   const servingOf = { cluster, windowStart, generation, watermark: serving, publishedAt: now, runId: newRunId() };
   const served = await meterServing(store, servingOf, now);
   const servingRun = served === undefined ? "" : servingOf.runId;
-  const window = { cluster, windowStart, usageRun: newRunId(), servingRun };
+  const invoiceRun = await invoiceRunOf(store, { cluster, windowStart }, rules.charge.invoices);
+  const window = { cluster, windowStart, usageRun: newRunId(), servingRun, invoiceRun };
   const run = { cluster, windowStart, generation, watermark: facts, publishedAt: now, runId: window.usageRun };
   const { dates, absentAfterMillis } = rules;
   const isOpen = closingOf(turn.closed, windowStart) === undefined;

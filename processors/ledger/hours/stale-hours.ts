@@ -9,9 +9,11 @@ export interface StaleWindow extends WindowOfCluster {
   readonly usageRun: string;
   /** The run of the hour's serving; empty if nothing served. */
   readonly servingRun: string;
+  /** The run of the hour's costs of exports; empty if there are none. */
+  readonly invoiceRun: string;
 }
 
-type StaleRules = Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts" | "isListPriced">;
+type StaleRules = Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts" | "isListPriced" | "hasInvoices">;
 
 /**
  * Returns the hours of a span with stale charges, newest first. In open periods, charges are stale if usage or any rule changed. In closed
@@ -20,7 +22,7 @@ type StaleRules = Pick<LedgerRules, "hash" | "booksHash" | "hasFleetCosts" | "is
  */
 export async function staleCharges(
   store: StoreClient,
-  { hash, booksHash, hasFleetCosts: isOfFleet, isListPriced }: StaleRules,
+  { hash, booksHash, hasFleetCosts: isOfFleet, isListPriced, hasInvoices }: StaleRules,
   { from, until = Infinity, openSince }: { readonly from: number; readonly until?: number; readonly openSince: number },
 ): Promise<readonly StaleWindow[]> {
   const seconds = (millis: number): number => Math.min(Math.max(Math.floor(millis / 1000), 0), LATEST_SECONDS);
@@ -33,12 +35,22 @@ export async function staleCharges(
      served AS (
        SELECT toString(cluster) AS cluster, window_start AS start, ${ofLastRun("toString(run_id)")} AS serving_run
        FROM runs WHERE kind = 'serving' AND ${spanned} GROUP BY cluster, start
+     ),
+     invoiced AS (
+       SELECT toString(cluster) AS cluster, window_start AS start, ${ofLastRun("toString(run_id)")} AS invoice_run
+       FROM runs WHERE kind = 'invoice' AND {invoices:Bool} AND ${spanned} GROUP BY cluster, start
+     ),
+     invoiced_of AS (
+       SELECT cluster, start, invoice_run FROM invoiced WHERE cluster != '${FLEET}'
+       UNION ALL
+       SELECT '${FLEET}', start, ${hashOf("invoice_run")} FROM invoiced GROUP BY start
      )
-     SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun, serving_run AS servingRun
+     SELECT cluster, toFloat64(toUnixTimestamp(start)) * 1000 AS windowStart, usage_run AS usageRun, serving_run AS servingRun,
+       invoice_run AS invoiceRun
      FROM (
        SELECT toString(cluster) AS cluster, start, usage_run FROM metered
        UNION ALL
-       SELECT '${FLEET}', start, toString(reinterpretAsUUID(sipHash128(arrayStringConcat(arraySort(groupArray(usage_run))))))
+       SELECT '${FLEET}', start, ${hashOf("usage_run")}
        FROM metered
        WHERE {fleet:Bool} OR start IN (SELECT window_start FROM runs WHERE kind = 'charge' AND cluster = '${FLEET}')
        GROUP BY start
@@ -51,7 +63,8 @@ export async function staleCharges(
        GROUP BY cluster, start
      ) AS charge USING (cluster, start)
      LEFT JOIN served USING (cluster, start)
-     WHERE made_of[1] != usage_run OR made_of[4] != serving_run
+     LEFT JOIN invoiced_of USING (cluster, start)
+     WHERE made_of[1] != usage_run OR made_of[4] != serving_run OR made_of[5] != invoice_run
        OR (start >= fromUnixTimestamp({open:Int64}) AND made_of[2] != {hash:String})
        OR (start < fromUnixTimestamp({open:Int64}) AND made_of[3] != {books:String})
      ORDER BY start DESC`,
@@ -62,8 +75,14 @@ export async function staleCharges(
       until: seconds(until),
       open: seconds(openSince),
       fleet: isOfFleet,
+      invoices: hasInvoices,
     },
   );
+}
+
+/** Returns an aggregate over the runs of all clusters: a name that is the same for the same runs. */
+function hashOf(run: string): string {
+  return `toString(reinterpretAsUUID(sipHash128(arrayStringConcat(arraySort(groupArray(${run}))))))`;
 }
 
 /** The latest moment of a `DateTime`, in seconds. */

@@ -43,8 +43,8 @@ export async function announceRun(store: StoreClient, run: Run): Promise<void> {
   await insertRun(store, "started", run, { scrapes: 0, rows: 0, hash: "0" });
 }
 
-/** The output of a run: rollups of the samples, usage rows of the meter, hours of serving, charges, or corrections of closed charges. */
-export type RunKind = "rollup" | "usage" | "serving" | "charge" | "correction";
+/** The output of a run: rollups of the samples, usage rows of the meter, hours of serving, costs of exports, charges, or corrections of closed charges. */
+export type RunKind = "rollup" | "usage" | "serving" | "invoice" | "charge" | "correction";
 
 /** Makes all rows of a run visible, in one insert, unless it is a trial. Fails with a `StoreError`. */
 export async function publishRun(store: StoreClient, kind: RunKind, run: Run, content: RunContent): Promise<void> {

@@ -6,6 +6,7 @@ import { computeLedger } from "../hours/compute-hour.ts";
 import type { LedgerRules } from "../charging/rules.ts";
 import { staleCharges } from "../hours/stale-hours.ts";
 import { computeHours, portionOf } from "../hours/portion.ts";
+import { createAssigner } from "../invoiced/assign.ts";
 import { createRecharge } from "./recharge.ts";
 import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 
@@ -48,6 +49,8 @@ export async function settle(
     }
     for (const window of reopened) if (window.windowStart < now) waiting.set(keyOf(window), window);
   }
+  const { invoices } = rules.charge;
+  if (invoices !== undefined) await createAssigner(store, invoices).assign({ generation: (generation += 1), now });
   const again = createRecharge(store, rules);
   let stale = await staleCharges(store, rules, { from: -Infinity, openSince: closed.openSince });
   for (let [first] = stale; first !== undefined; [first] = stale) {

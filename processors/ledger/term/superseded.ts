@@ -100,6 +100,7 @@ const TABLES = [
   { table: "gpu_hours", digits: 6, kinds: ["rollup"] },
   { table: "usage_hours", digits: 6, kinds: ["usage"] },
   { table: "serving_hours", digits: 6, kinds: ["serving"] },
+  { table: "invoiced_hours", digits: 6, kinds: ["invoice"] },
   { table: "charges", digits: 6, kinds: ["charge", "correction"] },
   { table: "serving_charges", digits: 6, kinds: ["charge", "correction"] },
 ] as const;

@@ -7,6 +7,7 @@ import { NOTHING_CLOSED } from "../closed/closed.ts";
 import { createFrozenWeights, type FrozenWeights } from "../closed/frozen.ts";
 import type { StaleWindow } from "../hours/stale-hours.ts";
 import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
+import { createAssigner, type Assigner } from "../invoiced/assign.ts";
 import type { Books } from "./books.ts";
 import { createDirtyFacts, type DirtyFacts } from "./dirty-facts.ts";
 import {
@@ -49,6 +50,8 @@ export interface TermState extends TermOptions, Term {
   readonly schedule: Schedule;
   readonly weights: FrozenWeights;
   readonly again: Recharge;
+  /** Absent if the configuration has no exports. */
+  readonly invoices: Assigner | undefined;
   /** Waiting windows with new samples, by key. Facts alone change no rollup. */
   readonly sampled: Set<string>;
   /** Hours that facts have changed, until a look is complete. */
@@ -86,6 +89,7 @@ export function createTermState(options: TermOptions, term: Term): TermState {
     schedule: createSchedule(timing),
     weights: createFrozenWeights(store),
     again: ledger.recharge ?? createRecharge(store, rules),
+    invoices: rules.charge.invoices && createAssigner(store, rules.charge.invoices),
     sampled: new Set(),
     changed: [],
     running: [],

@@ -89,6 +89,7 @@ async function look(term: TermState, version: string): Promise<void> {
   const at = `${version} ${facts.found} ${Math.floor(now() / BOOKS_STAND_MILLIS)}`;
   const isNew = at !== term.booksAt;
   if (isNew) {
+    await term.invoices?.assign({ generation: term.generation, now: timeOf(term) });
     term.books = await readBooks(store, ledger.rules, { since, now: now() });
     term.booksAt = at;
     term.stale = term.books.stale;

@@ -17,6 +17,7 @@ const COLORS: Readonly<Record<ChargeState, string>> = {
   "unused commitment": "var(--other)",
   markup: "var(--other)",
   "true-up": "var(--other)",
+  invoice: "var(--other)",
 };
 
 /** The cost of each day by state, from a report by `chargeDay`. */

@@ -1,5 +1,6 @@
 import { CHARGE_COLUMNS, type ChargeColumn } from "./charges.ts";
 import { FACT_COLUMNS } from "./facts.ts";
+import { EXPORT_LINE_COLUMNS, INVOICED_HOUR_COLUMNS } from "./invoices.ts";
 import { PLAN_COLUMNS, PROOF_COLUMNS } from "./meter.ts";
 import { RECORD_TABLES } from "./records.ts";
 import { ROLLUP_TYPES } from "./rollups.ts";
@@ -76,6 +77,12 @@ export const TABLES: Readonly<Record<string, { readonly row: string; readonly co
   charge_sum_parts: {
     row: "a run with complete sums",
     columns: { run_id: "UUID", part_id: "UUID", window_start: "DateTime('UTC')", runs: "Array(UUID)" },
+  },
+  export_lines: { row: "a kept line of a version of a provider's export", columns: typesOf(EXPORT_LINE_COLUMNS) },
+  invoice_exports: { row: "a version of an export that was read", columns: RECORD_TABLES.invoice_exports },
+  invoiced_hours: {
+    row: "an hour of a node, or of another cost, by a provider's export",
+    columns: typesOf([RUN_ID, ...INVOICED_HOUR_COLUMNS]),
   },
   runs: { row: "a run of the ledger over one hour of a cluster", columns: RECORD_TABLES.runs },
   breaches: { row: "a sum of charges that was not exact", columns: RECORD_TABLES.breaches },

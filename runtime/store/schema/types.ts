@@ -1,5 +1,5 @@
 import { amountOf, type Amount, type Quantity } from "../../../domain/exact/units.ts";
-import { rational, type Rational } from "../../../domain/exact/rational.ts";
+import { exactDecimal, parseDecimal, rational, type Rational } from "../../../domain/exact/rational.ts";
 import type { NativeColumn } from "../native/block.ts";
 import { arrayColumn } from "../native/arrays.ts";
 import { decimalColumn, numberColumn, wideColumn } from "../native/numbers.ts";
@@ -244,6 +244,27 @@ export const fraction: ColumnType<Rational> = {
     return rational(BigInt(num), BigInt(den));
   },
   canonical: asText,
+};
+
+/** The most digits after the point of a {@link decimal}. */
+export const MOST_DECIMALS = 38;
+
+/**
+ * An exact decimal of any size, stored as its text; undefined is an empty text. A value with more than {@link MOST_DECIMALS} digits after
+ * the point throws a `RangeError`.
+ */
+export const decimal: ColumnType<Rational | undefined> = {
+  ...textType("String"),
+  block: (name) =>
+    converted(plainTextColumn(name), (value) => {
+      const written = value === undefined ? "" : exactDecimal(value, MOST_DECIMALS);
+      if (written === undefined) throw new RangeError(`${name} has more than ${MOST_DECIMALS} digits after the point`);
+      return written;
+    }),
+  parse(field) {
+    const parsed = parseDecimal(field as string);
+    return "value" in parsed ? parsed.value : undefined;
+  },
 };
 
 /** Labels by name. */

@@ -1,0 +1,40 @@
+import type { ExportLineKind } from "./export-line.ts";
+
+/** Who bears a cost: the node whose machine it names, the platform, or nobody. What nobody bears is listed when the bill is reconciled. */
+export type Booking = "node" | "platform" | "none";
+
+/** The kinds of cost that have a booking: those of lines, the time of machines outside their nodes, and machines that joined no cluster. */
+export type BookedKind = Exclude<ExportLineKind, "machine" | "reservation" | "purchase"> | "outside" | "no-cluster";
+
+/** The default bookings. A disk and a licence of a machine are a part of its node. */
+export const DEFAULT_BOOKINGS = {
+  disk: "node",
+  licence: "node",
+  network: "platform",
+  "unused-commitment": "platform",
+  credit: "platform",
+  refund: "platform",
+  support: "platform",
+  fee: "platform",
+  tax: "platform",
+  outside: "platform",
+  "no-cluster": "none",
+} as const satisfies Readonly<Record<BookedKind, Booking>>;
+
+/** The kinds of lines whose cost a node can bear. */
+export const OF_MACHINES = ["disk", "licence", "network"] as const satisfies readonly BookedKind[];
+
+/** How the lines of one source become costs. */
+export interface SourceRules {
+  /** The name of the source in the configuration. */
+  readonly name: string;
+  /**
+   * `instance`: a machine has the cost of its own lines. `pool`: the machines of one account, region, type and hour have the mean, because
+   * on which of them a savings plan lands is luck. Spot machines are a pool of their own.
+   */
+  readonly share: "instance" | "pool";
+  readonly bookings: Readonly<Record<BookedKind, Booking>>;
+}
+
+/** Whether a cost has the price of the book or of an export: estimated by the book, or by an export whose invoice is open or final. */
+export type InvoiceStatus = "estimated" | "provisional" | "invoiced";
