@@ -10,8 +10,8 @@ describe("scenarios of the whole pipeline", () => {
   });
   afterAll(() => folder.dispose());
 
-  /** Closings of books, costs that no GPU of a cluster has, and services are only in the pipeline: the plain reference has none of them. */
-  it.each(["test/scenarios/closing", "test/scenarios/fleet", "test/scenarios/serving"])(
+  /** Closings of books, costs that no GPU of a cluster has, exports and services are only in the pipeline: the plain reference has none of them. */
+  it.each(["test/scenarios/closing", "test/scenarios/fleet", "test/scenarios/invoices", "test/scenarios/serving"])(
     "have the written bills and corrections: those of %s",
     async (of) => {
       const files = readdirSync(of).map((file) => resolve(join(of, file)));

@@ -35,7 +35,7 @@ export type CorrectionRun = Run & { readonly billingPeriod: number };
 export async function correctWindow(
   store: StoreClient,
   run: CorrectionRun,
-  { book, owners, energy, serving = DEFAULT_SERVING }: Omit<ChargeRules, "policies">,
+  { book, owners, energy, serving = DEFAULT_SERVING, invoices }: Omit<ChargeRules, "policies">,
   of: { readonly closing: ClosedPeriod; readonly weights: FrozenWeights; readonly basis: string },
 ): Promise<Charged> {
   const { closing, weights, basis } = of;
@@ -44,7 +44,7 @@ export async function correctWindow(
   const refusedScopes = new Set<string>();
   const unsplitServices: UnsplitService[] = [];
   await announceRun(store, run);
-  const hour = await recompute(store, run, { book, owners, policies, energy });
+  const hour = await recompute(store, run, { book, owners, policies, energy, invoices });
   const services = await readServices(store, run, serving.models);
   breaches.push(...hour.breaches);
   for (const [index, policy] of policies.entries()) {

@@ -3,6 +3,7 @@ import { FLEET } from "../../../domain/charge/fleet.ts";
 import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { divideCost, type CostPart, type NodeTime } from "../../../domain/invoice/divide.ts";
 import { OF_MACHINES, type Booking, type InvoiceStatus, type SourceRules } from "../../../domain/invoice/rules.ts";
+import { periodOf } from "../../../domain/period.ts";
 import { groupedBy } from "../../../domain/grouped.ts";
 import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
@@ -140,6 +141,7 @@ function rowOf(cost: ExportCost, { hour, node, costs }: CostPart, kind: RowKind,
     machine: cost.machine,
     source: cost.source,
     account: cost.account,
+    billing_period: periodOf(cost.billingFrom).from,
     region: cost.region,
     zone: cost.zone,
     instance_type: cost.instanceType,

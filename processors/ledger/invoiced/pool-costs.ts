@@ -28,5 +28,5 @@ function poolOf(cost: ExportCost): readonly string[] {
   const spot = capacityType === "spot" ? "spot" : "";
   return isAlone
     ? [kind, machine, account, cost.commitment, cost.reservation, String(from), String(until), currency, source]
-    : [source, account, region, instanceType, spot, currency, String(from), String(until)];
+    : [source, account, String(cost.billingFrom), region, instanceType, spot, currency, String(from), String(until)];
 }

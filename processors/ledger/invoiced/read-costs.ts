@@ -9,6 +9,8 @@ export interface ExportCost extends SpanCost {
   readonly source: string;
   readonly cloud: string;
   readonly account: string;
+  /** The start of the billing month. */
+  readonly billingFrom: number;
   readonly kind: ExportLineKind;
   /** Empty for a cost of no machine. */
   readonly machine: string;
@@ -32,7 +34,7 @@ const KEYS = "source, kind, machine, account, commitment_of AS commitment, reser
  * capacity type is that of most of its hours.
  */
 const COSTS = `
-SELECT ${KEYS},
+SELECT ${KEYS}, toFloat64(toUnixTimestamp64Milli(billing_from)) AS billingFrom,
   toFloat64(toUnixTimestamp64Milli(from_at)) AS from, toFloat64(toUnixTimestamp64Milli(until_at)) AS until,
   any(cloud) AS cloudName, max(region) AS regionName, max(zone) AS zoneName, max(instance_type) AS instanceType,
   argMax(capacity_type, toFloat64OrZero(machine_hours)) AS capacityType,
@@ -46,8 +48,8 @@ FROM (
   WHERE from_at < fromUnixTimestamp64Milli({until:Int64}) AND until_at > fromUnixTimestamp64Milli({from:Int64})
     AND kind != 'purchase'
 )
-GROUP BY source, kind, machine, account, commitment_of, reservation_of, currency, from, until
-ORDER BY source, kind, machine, from, until, account, commitment, reservation, currency`;
+GROUP BY source, kind, machine, account, billing_from, commitment_of, reservation_of, currency, from, until
+ORDER BY source, kind, machine, from, until, account, billing_from, commitment, reservation, currency`;
 
 interface CostRow extends Omit<
   ExportCost,

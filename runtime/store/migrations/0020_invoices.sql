@@ -80,6 +80,7 @@ CREATE TABLE IF NOT EXISTS invoiced_hours $ON_CLUSTER (
   machine String CODEC(ZSTD(1)),
   source LowCardinality(String),
   account LowCardinality(String),
+  billing_period Date CODEC(ZSTD(1)),
   region LowCardinality(String),
   zone LowCardinality(String),
   instance_type LowCardinality(String),

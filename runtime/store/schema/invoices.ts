@@ -1,5 +1,5 @@
 import { columnsOf, type Column, type RowOf } from "./table.ts";
-import { amount, bool, decimal, manyTexts, moment, text, uint32, uuid } from "./types.ts";
+import { amount, bool, day, decimal, manyTexts, moment, text, uint32, uuid } from "./types.ts";
 
 /** The columns of `export_lines`: a stored `ExportLine`, with the version, source and file that it is of. */
 export const EXPORT_LINE_COLUMNS: readonly Column[] = [
@@ -35,6 +35,7 @@ const INVOICED_HOUR = {
   machine: manyTexts,
   source: text,
   account: text,
+  billing_period: day,
   region: text,
   zone: text,
   instance_type: text,
