@@ -29,6 +29,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["check", async () => (await import("./check.ts")).addCheck],
   ["scenario", async () => (await import("./scenario.ts")).addScenario],
   ["prices", async () => (await import("./prices.ts")).addPrices],
+  ["invoices", async () => (await import("./invoices.ts")).addInvoices],
   ["explain", async () => (await import("./explain.ts")).addExplain],
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["report", async () => (await import("./report.ts")).addReport],

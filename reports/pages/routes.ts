@@ -27,6 +27,7 @@ import { addPrices } from "./prices.tsx";
 import { addQuality } from "./quality.tsx";
 import { addSearchPage } from "./search.tsx";
 import { addSick } from "./sick.tsx";
+import { addInvoicesPage } from "./invoices.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
 import { withNotice } from "../parts/notice.ts";
@@ -53,6 +54,7 @@ const PAGES = [
   addPrices,
   addQuality,
   addPeriods,
+  addInvoicesPage,
   addSearchPage,
   addRunbooks,
 ];

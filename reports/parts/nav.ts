@@ -16,6 +16,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
       { path: "/serving", name: "Serving", below: ["/serving/explain"] },
       { path: "/training", name: "Training", below: ["/training/run"] },
       { path: "/statement", name: "Statement", below: ["/statement/close"] },
+      { path: "/invoices", name: "Invoices", isOfAll: true },
     ],
   },
   {

@@ -1,0 +1,18 @@
+import { Option, type Command } from "commander";
+import type { InvoicesReconcileOptions } from "./actions/invoices.ts";
+import type { CommandContext } from "./context.ts";
+
+/** Adds `gpu-ledger invoices`: exports of providers' bills. */
+export function addInvoices(program: Command, context: CommandContext): void {
+  const invoices = program.command("invoices").description("read exports of providers' bills, and reconcile them");
+
+  invoices
+    .command("reconcile")
+    .description("show where each part of a month's bill went, and what it has that no node was")
+    .argument("[period]", "a month, such as 2026-03 (default: the running month)")
+    .option("--config <file>", "the configuration")
+    .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
+    .action(async (name: string | undefined, options: InvoicesReconcileOptions) =>
+      (await import("./actions/invoices.ts")).runInvoicesReconcile(name, options, context),
+    );
+}

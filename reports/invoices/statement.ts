@@ -1,0 +1,66 @@
+import { add, exactDecimal, parseDecimal, ZERO, type Rational } from "../../domain/exact/rational.ts";
+import type { AccountSums, Assigned, Reconciliation } from "./reconcile.ts";
+
+/** A row of a statement: what a part of the cost is, and its exact amount. */
+export interface StatementRow {
+  readonly what: string;
+  readonly amount: string;
+}
+
+/** The two statements of an account in a billing month. The rows of each sum to its total. */
+export interface AccountStatement extends AccountSums {
+  /** Where the effective cost went. */
+  readonly effectiveRows: readonly StatementRow[];
+  /** From the effective to the billed cost. */
+  readonly billedRows: readonly StatementRow[];
+}
+
+/** Returns the statements of each account of a reconciled month. Throws an `Error` if the rows of one do not sum to its total. */
+export function statementsOf({ accounts, assigned, rounding, bridge }: Reconciliation): readonly AccountStatement[] {
+  return accounts.map((account) => {
+    const isOf = (row: Pick<AccountSums, "source" | "account" | "currency">): boolean =>
+      row.source === account.source && row.account === account.account && row.currency === account.currency;
+    const rest = rounding.filter((row) => isOf(row) && row.amount !== "0");
+    const effectiveRows = [
+      ...assigned.filter(isOf).map((row) => ({ what: placeOf(row), amount: row.effective })),
+      ...rest.map(({ amount }) => ({ what: "rounding to 10⁻⁹", amount })),
+    ];
+    const differences = bridge.filter((row) => isOf(row) && row.difference !== "0");
+    const billedRows = [
+      { what: "effective cost", amount: account.effective },
+      ...differences.map((row) => ({
+        what: `${row.kind}${row.isOfCommitment ? " of commitments" : ""}: billed less effective`,
+        amount: row.difference,
+      })),
+    ];
+    checkSum(effectiveRows, account.effective);
+    checkSum(billedRows, account.billed);
+    return { ...account, effectiveRows, billedRows };
+  });
+}
+
+function placeOf({ to, cluster, kind }: Assigned): string {
+  switch (to) {
+    case "node":
+      return `nodes of ${cluster}`;
+    case "platform":
+      return `the platform: ${kind}`;
+    case "none":
+      return `not charged: ${kind}`;
+    case "waits":
+      return `in hours without charges: ${kind}`;
+  }
+}
+
+function checkSum(rows: readonly StatementRow[], total: string): void {
+  const sum = rows.map(({ amount }) => exactOf(amount)).reduce(add, ZERO);
+  const wanted = exactOf(total);
+  if (sum.num !== wanted.num || sum.den !== wanted.den)
+    throw new Error(`a statement sums to ${exactDecimal(sum, 76)}, not ${total}`);
+}
+
+function exactOf(text: string): Rational {
+  const parsed = parseDecimal(text);
+  if ("error" in parsed) throw new TypeError(parsed.error);
+  return parsed.value;
+}

@@ -1,0 +1,144 @@
+import type { VNode } from "preact";
+import { z } from "zod";
+import { policyOf } from "../api/context.ts";
+import { reconcile, type Reconciliation } from "../invoices/reconcile.ts";
+import { statementsOf, type AccountStatement, type StatementRow } from "../invoices/statement.ts";
+import { address } from "../parts/address.ts";
+import { Money } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { Empty, Table } from "../parts/table.tsx";
+import { utc } from "../parts/time.ts";
+import type { AddPage, PageContext } from "./context.ts";
+
+/** Adds the page that reconciles a month with the exports of providers' bills. */
+export function addInvoicesPage(add: AddPage, { words, ledger }: PageContext): void {
+  const query = z.object({ period: words.period });
+  add("/invoices", { schema: { querystring: query } }, async ({ query: asked, url }, { store }) => {
+    const { period } = asked as z.output<typeof query>;
+    const month = await reconcile(store, { period, policy: policyOf(ledger, undefined) });
+    const paging = pagingOf(url, "machines");
+    return { title: `Invoices of ${period.name}`, content: <InvoicesPage {...{ month, paging }} /> };
+  });
+}
+
+function InvoicesPage({ month, paging }: { readonly month: Reconciliation; readonly paging: Paging }): VNode {
+  const { period, machines, freeNodes } = month;
+  const statements = statementsOf(month);
+  return (
+    <>
+      <h1>Does it equal the invoice? {period.name}</h1>
+      <p class="lead">
+        The effective cost of the lines of providers' exports, and where each part of it went. The rows of each table
+        sum to its total, exactly.
+      </p>
+      <form method="get" action="/invoices" class="span">
+        <label>
+          Month <input type="month" name="period" value={period.name} />
+        </label>
+        <button type="submit">Show</button>
+      </form>
+      {statements.length === 0 ? (
+        <Empty>
+          <p>
+            No lines of exports in {period.name}. <code>gpu-ledger invoices import FILE</code> reads them.
+          </p>
+        </Empty>
+      ) : (
+        statements.map((statement) => <Account statement={statement} />)
+      )}
+      {machines.length > 0 && (
+        <>
+          <h2>Paid for, and no node</h2>
+          <Table
+            caption="Machines on the bill in time in which no node was the machine"
+            order="dearest first"
+            rows={machines}
+            paging={paging}
+            columns={[
+              { head: "machine", cell: ({ machine }) => <bdi>{machine}</bdi> },
+              { head: "type", cell: ({ instanceType }) => <bdi>{instanceType}</bdi> },
+              { head: "account", cell: ({ account }) => <bdi>{account}</bdi> },
+              {
+                head: "why",
+                cell: ({ kind }) => (kind === "outside" ? "outside its node's time" : "joined no cluster"),
+              },
+              { head: "from", isWhole: true, cell: ({ from }) => utc(from) },
+              { head: "until", isWhole: true, cell: ({ until }) => utc(until) },
+              {
+                head: "cost",
+                isNumber: true,
+                value: ({ effective }) => Number(effective),
+                cell: ({ effective, currency }) => <Money amount={effective} currency={currency} />,
+              },
+              { head: "currency", cell: ({ currency }) => currency },
+            ]}
+          />
+        </>
+      )}
+      {freeNodes.length > 0 && (
+        <Table
+          caption="Nodes with a cost of 0 on the bill"
+          rows={freeNodes}
+          columns={[
+            {
+              head: "node",
+              cell: ({ cluster, node }) => (
+                <a href={address("/node", { cluster, node })}>
+                  <bdi>{node}</bdi>
+                </a>
+              ),
+            },
+            { head: "machine", cell: ({ machine }) => <bdi>{machine}</bdi> },
+            { head: "hours", isNumber: true, cell: ({ hours }) => String(hours) },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Account({ statement }: { readonly statement: AccountStatement }): VNode {
+  const { source, account, currency, lines, isInvoiced, effective, billed, effectiveRows, billedRows } = statement;
+  return (
+    <section>
+      <h2>
+        <bdi>{source}</bdi>, account <bdi>{account === "" ? "(none)" : account}</bdi>
+      </h2>
+      <p>
+        {lines} lines, {isInvoiced ? "all with the number of an invoice" : "not all invoiced yet"}.
+      </p>
+      <Rows caption={`Effective cost (${currency})`} rows={effectiveRows} total={effective} currency={currency} />
+      <Rows
+        caption={`From effective to billed cost (${currency})`}
+        rows={billedRows}
+        total={billed}
+        currency={currency}
+      />
+    </section>
+  );
+}
+
+interface RowsProps {
+  readonly caption: string;
+  readonly rows: readonly StatementRow[];
+  readonly total: string;
+  readonly currency: string;
+}
+
+function Rows({ caption, rows, total, currency }: RowsProps): VNode {
+  return (
+    <Table
+      caption={caption}
+      rows={rows}
+      columns={[
+        { head: "part", cell: ({ what }) => <bdi>{what}</bdi>, foot: "total" },
+        {
+          head: "amount",
+          isNumber: true,
+          cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+          foot: <Money amount={total} currency={currency} />,
+        },
+      ]}
+    />
+  );
+}
