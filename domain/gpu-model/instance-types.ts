@@ -141,6 +141,13 @@ const BY_TYPE = new Map(
   ),
 );
 
+const AWS_FAMILIES = new Set(AWS.flatMap(([, ...types]) => types.map(([type]) => type.split(".")[0]!)));
+
+/** True if EC2's instance types of this family have GPUs: `p5`, `g6e`. Case does not count. */
+export function isGpuFamily(family: string): boolean {
+  return AWS_FAMILIES.has(family.toLowerCase());
+}
+
 /**
  * Returns the GPUs of a public cloud's instance type, as the label `node.kubernetes.io/instance-type` writes it; undefined for an unknown
  * type and for a type without GPUs.

@@ -1,7 +1,7 @@
 import type { Rational } from "../exact/rational.ts";
 import type { CapacityType } from "../inventory.ts";
 
-/** What a line of a provider's export pays for. Every line that is kept has one. */
+/** The kinds of a line of a provider's export, by what the line pays for. Every line that is kept has one. */
 export const EXPORT_LINE_KINDS = [
   /** The time of a machine, with the discounts that name the machine. */
   "machine",
