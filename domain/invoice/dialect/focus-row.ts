@@ -3,7 +3,7 @@ import { createCells, type Cells } from "./cells.ts";
 import type { ExportHead, ExportRow } from "./dialect.ts";
 import type { FocusColumns } from "./focus-columns.ts";
 import { jsonObject, textOf } from "./json-text.ts";
-import { isGpuSku } from "./resource-kind.ts";
+import { isGooglePart, isGpuSku } from "./resource-kind.ts";
 import {
   awsCapacityReservation,
   awsMachine,
@@ -52,8 +52,13 @@ export function focusRow(head: ExportHead, columns: FocusColumns, row: ExportRow
     instanceType,
     zone,
     service: cells.text(columns.service),
-    isOfGpus: cloud !== "aws" && cloud !== "azure" && isGpuSku(skuWords(cells, columns)),
+    isOfGpus: isOfGpus(cloud, cells, columns),
   };
+}
+
+function isOfGpus(cloud: CloudName, cells: Cells, columns: FocusColumns): boolean {
+  if (cloud === "aws" || cloud === "azure") return false;
+  return cloud === "gcp" ? isGooglePart(skuWords(cells, columns)) : isGpuSku(skuWords(cells, columns));
 }
 
 /** Returns the words of the SKU of a row. */

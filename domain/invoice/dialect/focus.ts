@@ -9,7 +9,7 @@ import type { ExportDialect, RowResult } from "./dialect.ts";
 import { focusColumns } from "./focus-columns.ts";
 import { focusRow, reservationOf, skuWords, type FocusRow } from "./focus-row.ts";
 import { keepsFamily, keepsMachine, keepsService, type Keeping } from "./keeping.ts";
-import { isGpuSku, isSupportPlan, kindByWords, type UsageKind } from "./resource-kind.ts";
+import { isGooglePart, isSupportPlan, kindByWords, type UsageKind } from "./resource-kind.ts";
 
 /**
  * The FinOps Open Cost and Usage Specification, 1.0 to 1.4, of any provider.
@@ -93,7 +93,7 @@ function isForOthers(row: FocusRow, keeping: Keeping): boolean {
   if (/savings ?plan|spend|dollar/i.test(cells.text(columns.commitmentType)))
     return /sagemaker|database/i.test(row.service);
   const words = skuWords(cells, columns);
-  if (row.cloud === "gcp") return !isGpuSku(words) && !/dollar|spend/i.test(words);
+  if (row.cloud === "gcp") return !isGooglePart(words) && !/dollar|spend/i.test(words);
   return !/compute|virtual machine|ec2/i.test(`${row.service} ${cells.text(columns.serviceCategory)}`);
 }
 

@@ -7,7 +7,7 @@ import { gcpColumns, type GcpColumns } from "./gcp-columns.ts";
 import { lineCredits, type LineCredits } from "./gcp-credits.ts";
 import { jsonObjects, textOf } from "./json-text.ts";
 import { keepsMachine, keepsService, type Keeping } from "./keeping.ts";
-import { isGpuSku, isSupportPlan, kindByWords } from "./resource-kind.ts";
+import { isGooglePart, isSupportPlan, kindByWords } from "./resource-kind.ts";
 import { googleMachine } from "./resources.ts";
 
 /**
@@ -104,7 +104,7 @@ function regular(row: GcpRow, keeping: Keeping, credits: LineCredits): RowResult
     return keepsService(keeping, row.service) ? linesOf(row, "machine", credits) : { drop: "another service" };
   }
   if (row.sku.startsWith("Commitment")) return commitment(row, keeping, credits);
-  const isKept = keepsMachine(keeping, row) || isGpuPart(row.sku);
+  const isKept = keepsMachine(keeping, row) || isGooglePart(row.sku);
   const reservation = /\/reservations\/([^/]+)$/.exec(row.globalName)?.[1] ?? "";
   if (row.labels["compute.googleapis.com/is_unused_reservation"] === "true" || reservation !== "") {
     return isKept ? linesOf(row, "unused-commitment", credits, reservation) : { drop: "commitment of other machines" };
@@ -112,11 +112,6 @@ function regular(row: GcpRow, keeping: Keeping, credits: LineCredits): RowResult
   const kind = kindByWords(row.sku);
   if (kind === undefined) return isKept ? linesOf(row, "machine", credits) : { drop: "another machine" };
   return isKept && row.machine !== "" ? linesOf(row, kind, credits) : { drop: "of no GPU machine" };
-}
-
-/** True for a SKU of GPUs, and for the cores and the memory of a series whose machines all have GPUs. */
-function isGpuPart(sku: string): boolean {
-  return isGpuSku(sku) || /\b(?:A2|A3|A3Plus|A3Ultra|A4|A4X|G2|G4)\b(?=.*\b(?:Instance|Core|Ram|Cpu)\b)/i.test(sku);
 }
 
 /**
@@ -127,7 +122,7 @@ function isGpuPart(sku: string): boolean {
  */
 function commitment(row: GcpRow, keeping: Keeping, credits: LineCredits): RowResult {
   const isByMoney = /dollar|spend|flexible|flex cud/i.test(row.sku);
-  if (!isByMoney && !isGpuPart(row.sku) && !keepsMachine(keeping, { ...row, machine: "" }))
+  if (!isByMoney && !isGooglePart(row.sku) && !keepsMachine(keeping, { ...row, machine: "" }))
     return { drop: "commitment of other machines" };
   return linesOf(row, "purchase", credits);
 }

@@ -21,3 +21,11 @@ export function isSupportPlan(name: string): boolean {
 export function isGpuSku(words: string): boolean {
   return /\bGPUs?\b|\b(?:nvidia|radeon|instinct)\b/i.test(words);
 }
+
+/**
+ * True for a SKU of GPUs of Google, and for the cores and the memory of a series whose machines all have GPUs: `A3 Instance Core running in
+ * Iowa`. Source: https://cloud.google.com/compute/docs/accelerator-optimized-machines.
+ */
+export function isGooglePart(sku: string): boolean {
+  return isGpuSku(sku) || /\b(?:A2|A3|A3Plus|A3Ultra|A4|A4X|G2|G4)\b(?=.*\b(?:Instance|Core|Ram|Cpu)\b)/i.test(sku);
+}
