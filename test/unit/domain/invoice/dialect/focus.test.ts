@@ -87,7 +87,7 @@ describe("a line of FOCUS 1.0 of AWS", () => {
 
 describe("FOCUS 1.1 and later", () => {
   it("have the instance type in the details of the SKU", () => {
-    const { x_UsageType: _, ...row } = { ...AWS, SkuPriceDetails: '{"InstanceType":"p5.48xlarge","GpuCount":8}' };
+    const row: NamedCells = { ...AWS, x_UsageType: "", SkuPriceDetails: '{"InstanceType":"p5.48xlarge","GpuCount":8}' };
     expect(lineOf(row)).toMatchObject({ kind: "machine", instanceType: "p5.48xlarge" });
     expect(resultOf({ ...row, SkuPriceDetails: '{"InstanceType":"m5.large"}' })).toEqual({ drop: "another machine" });
   });
@@ -110,7 +110,7 @@ describe("FOCUS 1.1 and later", () => {
   });
 
   it("name the provider in another column since 1.3, and only there since 1.4", () => {
-    const { ProviderName: _, PublisherName: __, ...row } = { ...AWS, ServiceProviderName: "Amazon Web Services" };
+    const row = { ...AWS, ProviderName: "", PublisherName: "", ServiceProviderName: "Amazon Web Services" };
     expect(lineOf(row)).toMatchObject({ cloud: "aws", machine: "i-0abc" });
   });
 

@@ -1,0 +1,46 @@
+/** A file of a folder or a bucket. */
+export interface ListedFile {
+  /** The path within the folder or the bucket, with slashes. */
+  readonly key: string;
+  readonly size: number;
+  /** Changes with the content. */
+  readonly etag: string;
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+}
+
+const DATA = /\.(?:csv|json|jsonl|ndjson|parquet)(?:\.gz|\.gzip)?$/i;
+const UNFINISHED = /\.(?:tmp|partial|part|crdownload|swp)$|(?:^|\/)_temporary(?:\/|$)/i;
+/** Names that begin with a dot or an underscore are of programs: `_SUCCESS`, `.DS_Store`. */
+const OF_PROGRAMS = /(?:^|\/)[._][^/]*$/;
+const MANIFEST = /(?:^|\/)(?:[^/]*-)?manifest\.json$/i;
+
+/** True for a manifest of AWS (`…-Manifest.json`) or of Azure (`manifest.json`). */
+export function isManifest(key: string): boolean {
+  return MANIFEST.test(key) && !UNFINISHED.test(key);
+}
+
+/** True for a file that can have rows of an export. Files that a program still writes do not count. */
+export function isData(key: string): boolean {
+  return DATA.test(key) && !UNFINISHED.test(key) && !OF_PROGRAMS.test(key) && !MANIFEST.test(key);
+}
+
+/** Returns the manifests of a listing: the files whose text `findExports` needs. */
+export function manifestsIn(listing: readonly ListedFile[]): readonly ListedFile[] {
+  return listing.filter(({ key }) => isManifest(key));
+}
+
+/** Returns the folder of a key without a slash at its end; empty at the top. */
+export function folderOf(key: string): string {
+  return key.slice(0, Math.max(0, key.lastIndexOf("/")));
+}
+
+/** Returns the month that a path names: `BILLING_PERIOD=2026-03`, `20260301-20260401`, `year=2026/month=3`; undefined without one. */
+export function periodInPath(path: string): string | undefined {
+  const [, year, month] =
+    /billing_?period=(\d{4})-(\d\d)/i.exec(path) ??
+    /(?:^|\/)(\d{4})(\d\d)\d\d-\d{8}(?:\/|$)/.exec(path) ??
+    /year=(\d{4})\/month=(\d{1,2})(?:\/|$)/i.exec(path) ??
+    [];
+  return year === undefined || month === undefined ? undefined : `${year}-${month.padStart(2, "0")}`;
+}
