@@ -8,7 +8,7 @@ export function jsonCells(text: string): Map<string, string> | undefined {
   return scanner.object("", cells) && scanner.isAtEnd() ? cells : undefined;
 }
 
-const SCALAR = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
+const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const BLANKS = /[\s]*/y;
 
