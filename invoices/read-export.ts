@@ -1,16 +1,12 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
 import { GPU_MACHINES, type Keeping } from "../domain/invoice/dialect/keeping.ts";
 import type { ExportHead, ExportRow, RowReader } from "../domain/invoice/dialect/dialect.ts";
 import type { Mapping } from "../domain/invoice/dialect/mapped.ts";
 import { recognize } from "../domain/invoice/dialect/recognize.ts";
 import type { ExportLine } from "../domain/invoice/export-line.ts";
-import { createCounter, isGzip, isParquet, plainBytes, type CountedBytes } from "./bytes.ts";
+import { createCounter } from "./bytes.ts";
 import { ExportError } from "./export-error.ts";
-import { csvRows } from "./rows/csv.ts";
-import { jsonLineRows } from "./rows/json-lines.ts";
-import { parquetRows } from "./rows/parquet.ts";
-import { FormProblem, type RowSteps, type RowVisitor } from "./rows/table.ts";
+import { FormProblem, type RowVisitor } from "./rows/table.ts";
+import { rowsOf, type ExportStream } from "./source.ts";
 import { createTally, type ExportSummary, type Tally } from "./summary.ts";
 
 /** The options of {@link readExportFile}. */
@@ -31,23 +27,19 @@ export interface ExportReading {
   summary(): ExportSummary;
 }
 
-/** The bytes by which the form of a file is found. */
-const START_BYTES = 64;
-
 /**
- * Reads a file of an export: CSV or JSON lines, also with gzip, or Parquet. The form follows from the first bytes and the dialect from the
+ * Reads a file of an export from a path or a stream: CSV or JSON lines, also with gzip, or Parquet. The form follows from the first bytes and the dialect from the
  * columns, not from the name. At most some thousand lines are in memory at once, and with Parquet a part of a row group.
  */
-export function readExportFile(path: string, options: ReadOptions = {}): ExportReading {
+export function readExportFile(source: string | ExportStream, options: ReadOptions = {}): ExportReading {
   const counter = createCounter();
   const tally = createTally();
-  const name = options.name ?? path;
+  const name = options.name ?? (typeof source === "string" ? source : source.name);
   let summary: ExportSummary | undefined;
   async function* batches(): AsyncGenerator<readonly ExportLine[]> {
     const gathered = createGathering(name, options, tally);
-    const start = await startOf(path);
     try {
-      for await (const _ of stepsOf(path, start, counter, gathered.visitor)) {
+      for await (const _ of rowsOf(source, counter, gathered.visitor)) {
         void _;
         const lines = gathered.take();
         if (lines.length > 0) yield lines;
@@ -64,36 +56,6 @@ export function readExportFile(path: string, options: ReadOptions = {}): ExportR
       return summary;
     },
   };
-}
-
-async function startOf(path: string): Promise<Uint8Array> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-async function* stepsOf(path: string, start: Uint8Array, counter: CountedBytes, visitor: RowVisitor): RowSteps {
-  const stored = createReadStream(path, { highWaterMark: 1024 * 1024 });
-  if (isParquet(start)) {
-    for await (const _ of plainBytes(stored, counter, false)) void _;
-    yield* parquetRows(path, visitor);
-    return;
-  }
-  const isCompressed = isGzip(start);
-  const chunks = plainBytes(stored, counter, isCompressed);
-  const { value: first, done } = await chunks.next();
-  if (done === true) throw new FormProblem("the file is empty");
-  const rest = joined(first, chunks);
-  yield* /^\s*\{/.test(first.toString("utf8", 0, 16)) ? jsonLineRows(rest, visitor) : csvRows(rest, visitor);
-}
-
-async function* joined(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
 }
 
 interface Gathering {
@@ -157,4 +119,15 @@ function asExportError(file: string, error: unknown): unknown {
       cause: error,
     });
   return error;
+}
+
+/**
+ * Returns the machines of a file whose lines are of GPU machines. Read a file with them again, and it has their networks, their licences, and
+ * on Google the cores and the memory of machines to which GPUs are attached (N1), too: only some lines of a machine show its GPUs.
+ */
+export async function machinesIn(path: string, options: ReadOptions = {}): Promise<ReadonlySet<string>> {
+  const machines = new Set<string>();
+  for await (const lines of readExportFile(path, options).batches)
+    for (const { kind, machine } of lines) if (kind === "machine" && machine !== "") machines.add(machine);
+  return machines;
 }

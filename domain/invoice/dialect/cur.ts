@@ -65,7 +65,7 @@ function unknownType({ cells, type }: CurRow): RowResult {
 /** The time of a machine at its own price, a capacity reservation, and what belongs to a machine. */
 function usage(row: CurRow, keeping: Keeping): RowResult {
   if (isSupport(row.service)) return { lines: [accountLine(row, "support")] };
-  if (row.usage !== undefined) return machineTime(row, keeping, row.usage.capacityType, usageCosts(row));
+  if (row.usage !== undefined) return machineTime(row, keeping, row.usage.capacityType, usageCosts);
   const kind = otherKind(row.usageType);
   if (kind !== undefined && row.machine !== "" && keepsMachine(keeping, row))
     return { lines: [curLine(row, { kind, costs: usageCosts(row), capacityType: "" })] };
@@ -76,6 +76,10 @@ function usage(row: CurRow, keeping: Keeping): RowResult {
 
 /** The usage that a reserved instance or a savings plan covers. Its effective cost is its part of the commitment. */
 function covered(row: CurRow, keeping: Keeping): RowResult {
+  return machineTime(row, keeping, "reserved", coveredCosts);
+}
+
+function coveredCosts(row: CurRow): ExportLine["costs"] {
   const { cells, columns } = row;
   const isPlan = row.type === "SavingsPlanCoveredUsage";
   const effective = isPlan
@@ -83,18 +87,21 @@ function covered(row: CurRow, keeping: Keeping): RowResult {
     : netOf(row, columns.netReservationCost, columns.reservationCost);
   const billed = cells.firstAmount(columns.unblended);
   const list = cells.firstAmount(columns.onDemand, columns.unblended);
-  const costs = { list, contracted: isPlan ? billed : list, effective, billed };
-  return machineTime(row, keeping, "reserved", costs);
+  return { list, contracted: isPlan ? billed : list, effective, billed };
 }
 
+/** The time of a machine. Most rows of an export are of other machines, so the costs are only read for the others. */
 function machineTime(
   row: CurRow,
   keeping: Keeping,
   capacityType: ExportLine["capacityType"],
-  costs: ExportLine["costs"],
+  costsOf: (row: CurRow) => ExportLine["costs"],
 ): RowResult {
   const { cells, columns } = row;
-  if (!keepsMachine(keeping, row) && !keepsService(keeping, row.service)) return { drop: "another machine" };
+  // Plans and reservations also cover functions, containers and databases.
+  const isKept = row.usage !== undefined && keepsMachine(keeping, row);
+  if (!isKept && !keepsService(keeping, row.service)) return { drop: "another machine" };
+  const costs = costsOf(row);
   const of = row.usage?.of ?? "machine";
   const isFree = costs.effective.num === 0n && costs.billed.num === 0n && costs.list.num === 0n;
   if (of === "capacity reservation" && isFree) return { drop: "without a cost" };
@@ -156,7 +163,7 @@ function fee(row: CurRow, keeping: Keeping): RowResult {
   if (cells.text(columns.planArn) !== "") return planFee(row, keeping);
   if (cells.text(columns.reservationArn) !== "" && row.usage?.of !== "capacity block")
     return reservationFee(row, keeping, ZERO);
-  if (row.usage !== undefined) return machineTime(row, keeping, row.usage.capacityType, usageCosts(row));
+  if (row.usage !== undefined) return machineTime(row, keeping, row.usage.capacityType, usageCosts);
   return { lines: [accountLine(row, "fee")] };
 }
 

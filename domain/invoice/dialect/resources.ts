@@ -35,12 +35,6 @@ export function azureMachine(resource: string, instanceName = ""): string {
   return number === undefined ? "" : `${scaleSet}/virtualmachines/${number}`;
 }
 
-/** True if a resource of Azure is a machine or a scale set of machines. */
-export function isAzureMachine(resource: string): boolean {
-  const id = resource.toLowerCase();
-  return AZURE_MACHINE.test(id) || AZURE_SCALE_SET.test(id);
-}
-
 /** The parts of a machine of Google as an export has them. */
 export interface GoogleResource {
   /** The text id of the project, not its number. */

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { createReadStream, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { exactDecimal } from "../../../domain/exact/rational.ts";
 import { GPU_MACHINES } from "../../../domain/invoice/dialect/keeping.ts";
 import type { ExportLine } from "../../../domain/invoice/export-line.ts";
-import { readExportFile, type ReadOptions } from "../../../invoices/read-export.ts";
+import { machinesIn, readExportFile, type ReadOptions } from "../../../invoices/read-export.ts";
+import type { ExportStream } from "../../../invoices/source.ts";
 import type { ExportSummary } from "../../../invoices/summary.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { costText, kindsOf } from "../../support/invoice/rows.ts";
@@ -19,7 +20,10 @@ function fileOf(bytes: string | Uint8Array, name = "bill.csv"): string {
 }
 
 /** Reads a whole file. */
-async function read(path: string, options?: ReadOptions): Promise<{ lines: ExportLine[]; summary: ExportSummary }> {
+async function read(
+  path: string | ExportStream,
+  options?: ReadOptions,
+): Promise<{ lines: ExportLine[]; summary: ExportSummary }> {
   const reading = readExportFile(path, { name: "bill", ...options });
   const lines: ExportLine[] = [];
   for await (const batch of reading.batches) lines.push(...batch);
@@ -173,4 +177,37 @@ describe("a Parquet file", () => {
     const keeping = { ...GPU_MACHINES, machines: new Set(["i-02"]) };
     expect((await read("test/fixtures/invoices/cur-2.parquet", { keeping })).lines).toHaveLength(6);
   });
+});
+
+describe("a stream", () => {
+  it.each(["cur-2.parquet", "gcp.parquet"])(
+    "of %s has the lines of the file, and leaves nothing behind",
+    async (name) => {
+      const path = `test/fixtures/invoices/${name}`;
+      const folder = temporaryFolder("streams");
+      vi.stubEnv("TMPDIR", folder);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(await read({ name, stream: createReadStream(path) })).toEqual(await read(path));
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  it("of text in small chunks has the lines of the file", async () => {
+    const path = fileOf(gzipSync(FOCUS));
+    const stream = createReadStream(path, { highWaterMark: 3 });
+    expect(await read({ name: "bill", stream })).toEqual(await read(path));
+  });
+
+  it("that does not exist fails as reading does", async () => {
+    await expect(read("/nothing/here.csv")).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
+it("the GPU machines of a file are found first, so that their traffic counts, too", async () => {
+  const traffic = focusRow(1, "x").replace("BoxUsage:x", "DataTransfer-Out-Bytes");
+  const path = fileOf(`${FOCUS}${traffic}\n`);
+  const machines = await machinesIn(path);
+  expect(machines).toEqual(new Set(["i-01", "i-03"]));
+  const { lines } = await read(path, { keeping: { ...GPU_MACHINES, machines } });
+  expect(lines.map(({ kind, machine }) => [kind, machine])).toContainEqual(["network", "i-01"]);
 });
