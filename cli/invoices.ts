@@ -1,10 +1,23 @@
 import { Option, type Command } from "commander";
-import type { InvoicesReconcileOptions } from "./actions/invoices.ts";
+import type { InvoicesImportOptions, InvoicesReconcileOptions } from "./actions/invoices.ts";
 import type { CommandContext } from "./context.ts";
 
 /** Adds `gpu-ledger invoices`: exports of providers' bills. */
 export function addInvoices(program: Command, context: CommandContext): void {
   const invoices = program.command("invoices").description("read exports of providers' bills, and reconcile them");
+
+  invoices
+    .command("import")
+    .description(
+      "read files of an export, or the folders and buckets of the configuration; the same content twice changes nothing",
+    )
+    .argument("[files...]", "the files of one export (default: what the configured folders and buckets have)")
+    .option("--source <name>", "the source of the configuration (default: the only one)")
+    .option("--by <name>", "who imports, for the record (default: the user of this machine)")
+    .option("--config <file>", "the configuration")
+    .action(async (files: readonly string[], options: InvoicesImportOptions) =>
+      (await import("./actions/invoices.ts")).runInvoicesImport(files, options, context),
+    );
 
   invoices
     .command("reconcile")

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { SourceRules } from "../domain/invoice/rules.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import type { CloseSetting } from "../processors/ledger/closing/close.ts";
 import { ledgerRules, type LedgerRules } from "../processors/ledger/charging/rules.ts";
@@ -31,12 +32,17 @@ export function rulesOfConfig(config: Config): ConfiguredRules {
   const owned = JSON.stringify([ownersFile, register, config.owners, config.energy]);
   return {
     rules: ledgerRules(
-      { book, owners, policies: kept, energy, serving },
+      { book, owners, policies: kept, energy, serving, invoices: sourceRulesOf(config) },
       `${written}\n${owned}`,
-      JSON.stringify([config.policies, config.serving]),
+      JSON.stringify([config.policies, config.serving, ...(config.invoices.length > 0 ? ["invoices"] : [])]),
       absentAfterMillis,
     ),
     policies: kept,
     priceBookHash: createHash("sha256").update(written).digest("hex"),
   };
+}
+
+/** Returns how the lines of each source of exports become costs; undefined without a source. */
+function sourceRulesOf({ invoices }: Config): readonly SourceRules[] | undefined {
+  return invoices.length === 0 ? undefined : invoices.map(({ name, share, bookings }) => ({ name, share, bookings }));
 }

@@ -3,6 +3,7 @@ import { startLeadership } from "../processors/ledger/term/leader.ts";
 import type { QueueBoard } from "../processors/live/queue-board.ts";
 import { cardsJob } from "./leader/cards.ts";
 import { cardMetricsJob } from "./leader/card-metrics.ts";
+import { invoiceJobs } from "./leader/invoices.ts";
 import { createLeaderJobs } from "./leader/jobs.ts";
 import { monthJob } from "./leader/month.ts";
 import { createProgress } from "./leader/progress.ts";
@@ -62,6 +63,7 @@ export async function startLedger(options: {
       cardsJob({ ...options, rulesHash: ledger.rules.hash, isBehind: progress.isWaiting }),
       ...(moneyOnMetrics ? [cardMetricsJob(options)] : []),
       servingMetricsJob({ ...options, policy: ledger.billing, rule: ledger.servingRule, hasMoney: moneyOnMetrics }),
+      ...invoiceJobs({ ...options, sources: config.invoices, book: ledger.rules.charge.book }),
       ...(config.training.events ? [trainingEventsJob(options)] : []),
     ],
     logger,

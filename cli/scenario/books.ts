@@ -46,7 +46,7 @@ export async function keepBooks(
       );
   };
   const put = async (lines: ScenarioLines, readAt: number): Promise<void> => {
-    const version = { source: SCENARIO_SOURCE, name: "export", content: "", readBy: "scenario", readAt };
+    const version = { source: SCENARIO_SOURCE, name: "export", content: "", readBy: "scenario", readAt, isWhole: true };
     const counts = () => ({ rows: lines.length, dropped: {} });
     await storeExport(store, version, [linesOf(lines, scenario)], counts);
   };

@@ -1,6 +1,10 @@
+import { isAbsolute } from "node:path";
 import { z } from "zod";
+import { MAPPED_FIELDS } from "../../domain/invoice/dialect/mapped.ts";
 import { DEFAULT_BOOKINGS } from "../../domain/invoice/rules.ts";
-import { oneOf } from "./words.ts";
+import { between } from "./between.ts";
+import { duration } from "./quantity.ts";
+import { list, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
 
 const { disk, licence, network, ...others } = DEFAULT_BOOKINGS;
 const ofMachine = oneOf("node", "platform", "none");
@@ -32,3 +36,74 @@ export const sourceRuleKeys = {
       "Who bears each kind of cost: `node` (of the machine), `platform`, or `none`, which only the reconciliation lists.",
     ),
 };
+
+const NAME = "a name of a-z, 0-9 and -, at most 60 characters";
+const FOLDER = "an absolute path";
+const column = z.union([text("the name of a column"), z.strictObject({ value: z.string() })], {
+  error: "the name of a column, or { value: TEXT }",
+});
+
+const bucket = (sources: ConfigSources) =>
+  z.strictObject({
+    url: webAddress.describe(
+      "The address of the bucket: `https://bills.s3.eu-west-1.amazonaws.com`, `http://minio:9000/bills`.",
+    ),
+    prefix: z.string().default("").describe("The beginning of the keys that are read."),
+    region: text("a region").default("us-east-1").describe("The region by which requests are signed."),
+    accessKeyId: secret(sources).describe("The id of the access key."),
+    secretAccessKey: secret(sources).describe("The secret of the access key."),
+    sessionToken: secret(sources).optional().describe("The token of a temporary access key."),
+  });
+
+const source = (sources: ConfigSources) =>
+  z
+    .strictObject({
+      name: z
+        .string({ error: NAME })
+        .regex(/^[a-z0-9-]{1,60}$/, { error: NAME })
+        .describe("The name of the source in charges and reports."),
+      folder: z
+        .string({ error: FOLDER })
+        .refine((path) => isAbsolute(path), { error: FOLDER })
+        .optional()
+        .describe("The folder in which the provider's exports are laid down."),
+      bucket: bucket(sources)
+        .optional()
+        .describe("A bucket with the interface of S3: of Amazon, Google (HMAC keys), Cloudflare R2, MinIO."),
+      every: duration("1m", "7d").prefault("1h").describe("How often the folder or the bucket is looked at."),
+      mapping: z
+        .partialRecord(z.enum(MAPPED_FIELDS), column)
+        .optional()
+        .describe("The columns of a file that is in none of the known formats. See docs/invoices.md."),
+      instanceTypes: list(text("an instance type")).default([]).describe("More instance types whose lines count."),
+      accounts: list(text("an account")).default([]).describe("Accounts of which all machines count."),
+      services: list(text("a service")).default([]).describe("Services of which all lines count."),
+      ...sourceRuleKeys,
+    })
+    .check(
+      between([["folder"], ["bucket"]], ({ folder, bucket: given }, context) => {
+        if (folder !== undefined && given !== undefined)
+          context.addIssue({ code: "custom", path: ["bucket"], message: "a folder or a bucket, not both" });
+      }),
+    );
+
+/** Returns the schema of the sources of providers' exports. */
+export const invoices = (sources: ConfigSources) =>
+  list(source(sources)).default([]).describe("Where the exports of providers' bills come from. See docs/invoices.md.");
+
+/** A source of exports. */
+export type InvoiceSource = z.output<ReturnType<typeof invoices>>[number];
+
+/** A check that sources have different names. */
+export const invoicesCheck = between(
+  [["invoices"]],
+  ({ invoices: sources }: { invoices: readonly InvoiceSource[] }, context) => {
+    for (const [index, { name }] of sources.entries())
+      if (sources.findIndex((other) => other.name === name) < index)
+        context.addIssue({
+          code: "custom",
+          path: ["invoices", index, "name"],
+          message: "a name that no other source has",
+        });
+  },
+);

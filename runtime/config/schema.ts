@@ -5,6 +5,7 @@ import { proxySignIn, signIn } from "./sign-in.ts";
 import { between } from "./between.ts";
 import { checkWebhookHosts, deliveriesCheck, deliveries, webhook } from "./deliveries.ts";
 import { focus } from "./focus.ts";
+import { invoices, invoicesCheck } from "./invoices.ts";
 import { checkJobs, clientTls, job } from "./jobs.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { LEDGER_CHECKS, ledgerKeys } from "./ledger.ts";
@@ -214,6 +215,7 @@ export function createConfigSchema(sources: ConfigSources) {
         })
         .prefault({})
         .describe("The handing over of cards. See docs/advice.md."),
+      invoices: invoices(sources),
       deliveries: deliveries(sources),
       webhookHosts: list(text("a host, or *.domain"))
         .optional()
@@ -227,6 +229,7 @@ export function createConfigSchema(sources: ConfigSources) {
     .check(
       ...LEDGER_CHECKS,
       deliveriesCheck,
+      invoicesCheck,
       between([["deliveries"], ["act"], ["webhookHosts"]], checkWebhookHosts),
       between([["bus"]], ({ bus: { kind, kafka } }: WithParts, context) => {
         if (kind === "kafka" && kafka === undefined)

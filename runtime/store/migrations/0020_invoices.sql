@@ -39,10 +39,11 @@ PARTITION BY toYYYYMM(billing_from)
 ORDER BY (source, machine, from_at, version)
 SETTINGS non_replicated_deduplication_window = 0, fsync_after_insert = 1;
 
--- A version of an export that was read. The last one counts. An export is a billing month of a source, or a file.
+-- A billing month of an export that was read. The last version counts, also if it has no lines.
 CREATE TABLE IF NOT EXISTS invoice_exports $ON_CLUSTER (
   source LowCardinality(String),
   export String,
+  billing_period Date,
   version UUID,
   content String,
   read_at DateTime64(3, 'UTC'),
@@ -55,15 +56,19 @@ CREATE TABLE IF NOT EXISTS invoice_exports $ON_CLUSTER (
   document String CODEC(ZSTD(1))
 )
 ENGINE = $ENGINE(MergeTree)
-ORDER BY (source, export, read_at)
+ORDER BY (source, export, billing_period, read_at)
 SETTINGS non_replicated_deduplication_window = 0, fsync_after_insert = 1;
 
 CREATE VIEW IF NOT EXISTS invoice_exports_valid $ON_CLUSTER AS
 SELECT * FROM invoice_exports
-WHERE version IN (SELECT argMax(version, (read_at, toString(version))) FROM invoice_exports GROUP BY source, export);
+WHERE (source, export, billing_period, version) IN (
+  SELECT source, export, billing_period, argMax(version, (read_at, toString(version))) FROM invoice_exports
+  GROUP BY source, export, billing_period
+);
 
 CREATE VIEW IF NOT EXISTS export_lines_valid $ON_CLUSTER AS
-SELECT * FROM export_lines WHERE version IN (SELECT version FROM invoice_exports_valid);
+SELECT * FROM export_lines
+WHERE (version, toDate(toStartOfMonth(billing_from))) IN (SELECT version, billing_period FROM invoice_exports_valid);
 
 -- The cost of exports by the hour, in the currency of the export. booked is `node`, `platform` (a cost of no cluster), or `none`: it is not
 -- charged. is_divided is true if the lines are longer than an hour.

@@ -41,6 +41,7 @@ export const RECORD_TABLES = {
   invoice_exports: {
     source: TEXT,
     export: LONG,
+    billing_period: "Date",
     version: "UUID",
     content: LONG,
     read_at: MOMENT,
