@@ -23,7 +23,7 @@ export function statementsOf({ accounts, assigned, rounding, bridge }: Reconcili
     const rest = rounding.filter((row) => isOf(row) && row.amount !== "0");
     const effectiveRows = [
       ...assigned.filter(isOf).map((row) => ({ what: placeOf(row), amount: row.effective })),
-      ...rest.map(({ amount }) => ({ what: "rounding to 10⁻⁹", amount })),
+      ...rest.map(({ amount }) => ({ what: restOf(amount, account.lines), amount })),
     ];
     const differences = bridge.filter((row) => isOf(row) && row.difference !== "0");
     const billedRows = [
@@ -37,6 +37,13 @@ export function statementsOf({ accounts, assigned, rounding, bridge }: Reconcili
     checkSum(billedRows, account.billed);
     return { ...account, effectiveRows, billedRows };
   });
+}
+
+/** Returns what is left after all parts. Each cost is rounded to 10⁻⁹, so more than that for each line is of lines that wait. */
+function restOf(amount: string, lines: string): string {
+  const { num, den } = exactOf(amount);
+  const isRounding = (num < 0n ? -num : num) * 1_000_000_000n <= BigInt(lines) * den;
+  return isRounding ? "rounding to 10⁻⁹" : "not divided over hours yet";
 }
 
 function placeOf({ to, cluster, kind }: Assigned): string {

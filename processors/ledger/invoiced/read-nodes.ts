@@ -33,15 +33,17 @@ export async function readNodes(
   const ids = await store.query<{ cluster: string; node: string; uid: string; providerId: string }>(IDS);
   const machines = new Map(ids.map((row) => [keyOf(row), cloudMachineOf(row.providerId)!.machine]));
   const times = await store.query<NodeTime>(TIMES, span);
-  // A node without an id of its cloud has the name of its machine.
-  const byMachine = groupedBy(times, (time) => machines.get(keyOf(time)) ?? time.node);
-  const known = new Set([...machines.values(), ...byMachine.keys()]);
-  const keyIn = (machine: string): string =>
-    known.has(machine) ? machine : machine.slice(machine.lastIndexOf("/") + 1);
+  const byId = groupedBy(times, (time) => machines.get(keyOf(time)));
+  const byName = groupedBy(times, ({ node }) => node);
+  const known = new Set(machines.values());
   return {
-    of: (machine) => byMachine.get(keyIn(machine)) ?? [],
-    has: (machine) => known.has(keyIn(machine)),
+    of: (machine) => (known.has(machine) ? byId.get(machine) : byName.get(nameOf(machine))) ?? [],
+    has: (machine) => known.has(machine) || byName.has(nameOf(machine)),
   };
+}
+
+function nameOf(machine: string): string {
+  return machine.slice(machine.lastIndexOf("/") + 1);
 }
 
 function keyOf({ cluster, node, uid }: { readonly cluster: string; readonly node: string; readonly uid: string }) {
