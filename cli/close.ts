@@ -10,6 +10,7 @@ export function addClose(program: Command, context: CommandContext): void {
     .argument("<period>", "a month, such as 2026-03")
     .option("--dry-run", "show the figures that would be frozen, and the changes since the last dry run")
     .option("--invoice <file>", "the invoice in YAML or CSV; differences become true-ups")
+    .option("--provisional", "close although exports of the month have no invoice of the provider yet")
     .option("--list-prices", "close charges by public list prices too, which nobody has checked")
     .option("--by <name>", "the person who closes the period (default: the current user)")
     .option("--why <text>", "the reason; required without --dry-run")

@@ -17,6 +17,7 @@ export interface CloseOptions {
   readonly config?: string;
   readonly dryRun?: true;
   readonly invoice?: string;
+  readonly provisional?: true;
   readonly listPrices?: true;
   readonly by?: string;
   readonly why?: string;
@@ -42,7 +43,7 @@ export async function runClose(name: string, options: CloseOptions, context: Com
   }
 }
 
-async function requestOf(name: string, { dryRun, invoice, by, why }: CloseOptions): Promise<CloseRequest> {
+async function requestOf(name: string, { dryRun, provisional, invoice, by, why }: CloseOptions): Promise<CloseRequest> {
   const isDryRun = dryRun === true;
   if (!isDryRun && (why ?? "").trim() === "")
     throw new CommandError("--why is required: a close is final, and the audit trail has its reason", 2);
@@ -52,6 +53,7 @@ async function requestOf(name: string, { dryRun, invoice, by, why }: CloseOption
     why: why ?? "",
     invoice: invoice === undefined ? [] : await invoiceOf(invoice),
     isDryRun,
+    isProvisional: provisional === true,
   };
 }
 

@@ -12,6 +12,8 @@ export type CloseErrorCode =
   | "breach"
   /** The invoice is in another currency, or its accounts do not match `closing.accounts`. */
   | "invoice"
+  /** The exports of providers' bills have no invoice yet. */
+  | "provisional"
   /** The period has no charges. */
   | "nothing-charged";
 
@@ -25,6 +27,6 @@ export class CloseError extends Error {
     super(message);
     this.name = "CloseError";
     this.code = code;
-    this.retriable = code === "not-due" || code === "unsettled";
+    this.retriable = code === "not-due" || code === "unsettled" || code === "provisional";
   }
 }

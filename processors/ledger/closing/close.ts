@@ -26,6 +26,8 @@ export interface CloseRequest {
   readonly invoice: readonly InvoiceLine[];
   /** A dry run shows what would be frozen. It closes nothing. */
   readonly isDryRun: boolean;
+  /** True if the exports of providers' bills may be without an invoice. */
+  readonly isProvisional?: boolean;
 }
 
 /** The settings of a close. */
@@ -57,8 +59,8 @@ export async function closePeriod(
   setting: CloseSetting,
   now: number,
 ): Promise<CloseReport> {
-  const { period, isDryRun } = request;
-  const readiness = await readReadiness(store, period, setting, now);
+  const { period, isDryRun, isProvisional = false } = request;
+  const readiness = await readReadiness(store, period, { ...setting, isProvisional }, now);
   if (!isDryRun) refuseUnlessReady(readiness);
   const closeId = newRunId();
   await freezeRuns(store, period, closeId, now);

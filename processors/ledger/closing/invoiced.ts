@@ -26,7 +26,8 @@ export interface InvoiceContext {
 }
 
 const COMPUTED = `
-SELECT cluster, instance_type AS instanceType, capacity_type AS capacityType, toString(sum(ifNull(effective_cost, 0))) AS cost
+SELECT cluster, instance_type AS instanceType, capacity_type AS capacityType, toString(sum(ifNull(effective_cost, 0))) AS cost,
+  toFloat64(countIf(invoice_status IN ('provisional', 'invoiced'))) AS ofExports
 FROM charges
 WHERE policy = {policy:String} AND state != 'markup'
   AND run_id IN (SELECT run_id FROM closed_runs WHERE close_id = toUUID({close:String}) AND kind = 'charge')
@@ -45,10 +46,7 @@ export async function compareInvoice(
 ): Promise<readonly InvoicedKind[]> {
   if (lines.length === 0) return [];
   checkInvoice(lines, context);
-  const computed = await store.query<{ cluster: string; instanceType: string; capacityType: string; cost: string }>(
-    COMPUTED,
-    { close: of.closeId, policy: of.policy },
-  );
+  const computed = await store.query<ComputedKind>(COMPUTED, { close: of.closeId, policy: of.policy });
   return [...groupedBy(lines, kindOf).values()].map((ofKind): InvoicedKind => {
     const { account, instanceType, capacityType, key } = ofKind[0]!;
     const clusters = context.accounts?.[account];
@@ -58,12 +56,27 @@ export async function compareInvoice(
         row.capacityType === capacityType &&
         (clusters === undefined || clusters.includes(row.cluster)),
     );
+    const doubled = costs.find(({ ofExports }) => ofExports > 0);
+    if (doubled !== undefined)
+      throw new CloseError(
+        "invoice",
+        `${key}: machines of ${instanceType} (${capacityType}) of ${doubled.cluster} have the cost of a provider's export, which is their invoice; leave the line out`,
+      );
     const invoiced = sum(ofKind.map(({ amount }) => amount));
     const cost = sum(costs.map((row) => amountOf<"currency">(row.cost)));
     const cluster = clusters?.length === 1 ? clusters[0]! : "";
     const ours = { invoiced, computed: cost, difference: difference(invoiced, cost) };
     return { account, cluster, clusters, instanceType, capacityType, key, ...ours };
   });
+}
+
+interface ComputedKind {
+  readonly cluster: string;
+  readonly instanceType: string;
+  readonly capacityType: string;
+  readonly cost: string;
+  /** The number of charges by exports. */
+  readonly ofExports: number;
 }
 
 /** Reads the weights of the holders of machines of a kind over the period of a closing. Fails with a `StoreError`. */

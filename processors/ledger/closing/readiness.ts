@@ -7,6 +7,7 @@ import { staleCharges } from "../hours/stale-hours.ts";
 import { missingHours, type ClusterLife } from "../../../domain/charge/settling.ts";
 import { byWindow, keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { CloseError, type CloseErrorCode } from "./close-error.ts";
+import { provisionalSentence } from "./provisional.ts";
 import { readClosed, type Closed } from "../closed/closed.ts";
 import { hourOf } from "../../../domain/time.ts";
 
@@ -23,13 +24,15 @@ export interface Readiness {
 export interface CloseRules {
   readonly rules: LedgerRules;
   readonly closingDay: number;
+  /** True if the month may be closed before the exports of providers' bills have the number of an invoice. */
+  readonly isProvisional?: boolean;
 }
 
 /** Checks whether a period can be closed at a time. Fails with a `StoreError`. */
 export async function readReadiness(
   store: StoreClient,
   period: BillingPeriod,
-  { rules, closingDay }: CloseRules,
+  { rules, closingDay, isProvisional = false }: CloseRules,
   now: number,
 ): Promise<Readiness> {
   const closed = await readClosed(store);
@@ -41,6 +44,9 @@ export async function readReadiness(
     rules,
     closed,
   );
+  const { invoices } = rules.charge;
+  const provisional =
+    invoices === undefined || isProvisional ? undefined : await provisionalSentence(store, period, invoices);
   const objections = [
     notDue(period, closingDay, now),
     alreadyClosed(period, closed),
@@ -48,6 +54,7 @@ export async function readReadiness(
     earlierOpen(period, closed, begun),
     breach(breaches),
     notSettled(period, unsettled),
+    provisional === undefined ? undefined : { code: "provisional" as const, sentence: provisional },
   ];
   return { closed, objections: objections.filter((objection) => objection !== undefined), unsettled, breaches };
 }
