@@ -1,6 +1,7 @@
 import { periodOf } from "../../domain/period.ts";
+import { nodeOf, readExportLines } from "../../reports/explain/export-lines.ts";
 import { explain } from "../../reports/explain/read-explanation.ts";
-import { explanationText } from "../../reports/explain/text.ts";
+import { explanationText, exportLinesText } from "../../reports/explain/text.ts";
 import { readGpuAt } from "../../reports/question/line.ts";
 import { readFilters, type ChargesQuestion, type Filter } from "../../reports/question/question.ts";
 import { readSpan } from "../../reports/question/span.ts";
@@ -39,10 +40,11 @@ export async function runExplain(
   const { store, ledger } = await openLedger(config, context);
   try {
     const explanation = await explain(store, question);
+    const exportLines = "gpu" in question ? await readExportLines(store, nodeOf(question)) : [];
     const text =
       options.format === "json"
-        ? JSON.stringify(explanation, null, 2)
-        : explanationText(explanation, ledger.book.currency);
+        ? JSON.stringify({ ...explanation, exportLines }, null, 2)
+        : [explanationText(explanation, ledger.book.currency), ...exportLinesText(exportLines)].join("\n\n");
     context.stdout.write(`${text}\n`);
   } finally {
     await store.close();

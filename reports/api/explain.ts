@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { seesAll } from "../access/viewer.ts";
+import { nodeOf, readExportLines } from "../explain/export-lines.ts";
 import { explain } from "../explain/read-explanation.ts";
 import type { Explanation, Question } from "../explain/explanation.ts";
 import { readGpuAt } from "../question/line.ts";
@@ -40,12 +42,14 @@ export function addExplain(server: ApiServer, { ledger, answers, sums }: ApiCont
           ? { ...of, kind: query.kind, span: fixedSpan(query.span.span) }
           : { ...of, ...query.line.line };
       return answers.send(request, reply, async ({ ledgerVersion, store }) =>
-        jsonBody(
-          explanationJson(
+        jsonBody({
+          ...explanationJson(
             await explain(store, question, { chooseTable: sums.at(ledgerVersion) }),
             ledger.book.currency,
           ),
-        ),
+          exportLines:
+            "gpu" in question && seesAll(request.viewer) ? await readExportLines(store, nodeOf(question)) : null,
+        }),
       );
     },
   });

@@ -112,6 +112,23 @@ const part = {
   carbonGrams: decimal.nullable(),
 };
 
+const exportLineSchema = z.object({
+  source: z.string(),
+  export: z.string(),
+  file: z.string(),
+  row: z.number(),
+  machine: z.string(),
+  kind: z.string(),
+  from: time,
+  until: time,
+  commitment: z.string(),
+  machineHours: z.string(),
+  currency: z.string(),
+  effective: z.string(),
+  billed: z.string(),
+  invoice: z.string().describe("Empty until the provider has made the invoice."),
+});
+
 /** Why charges are what they are. */
 export const explanationSchema = z
   .object({
@@ -183,6 +200,12 @@ export const explanationSchema = z
         }),
       )
       .describe("The lines with the highest cost, with their segments of the meter."),
+    exportLines: z
+      .array(exportLineSchema)
+      .nullable()
+      .describe(
+        "For a GPU at a moment: the lines of the provider's export. Null for other questions and for viewers of some teams.",
+      ),
   })
   .meta({ id: "Explanation" });
 

@@ -1,6 +1,7 @@
 import type { CountedGpus } from "../../domain/allocation/usage-hour.ts";
 import { COUNTED_BY, isGuess } from "../../domain/share/node-gpus.ts";
 import { titleOfDimension } from "../question/question.ts";
+import type { ExportedLine } from "./export-lines.ts";
 import type { ExplainedLine, Explanation, Part } from "./explanation.ts";
 
 const EVIDENCE: Readonly<Record<string, string>> = {
@@ -67,6 +68,16 @@ export function explanationText(explanation: Explanation, currency: string): str
       lines.flatMap((line) => lineText(line, currency)),
     ),
   ].join("\n\n");
+}
+
+/** Returns the lines of exports behind a cost as a paragraph; nothing without lines. */
+export function exportLinesText(lines: readonly ExportedLine[]): readonly string[] {
+  if (lines.length === 0) return [];
+  const texts = lines.map(({ source, file, row, kind, machine, effective, currency, invoice }) => {
+    const status = invoice === "" ? "not invoiced yet" : `invoice ${invoice}`;
+    return `  ${source}, ${file}, row ${row}: ${kind} ${machine}, ${effective} ${currency}, ${status}`;
+  });
+  return [["The bill of the provider:", ...texts].join("\n")];
 }
 
 function titleOf(question: Explanation["question"]): string {

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { allowed, policyOf } from "../api/context.ts";
 import { readText } from "../api/words.ts";
 import type { ExplainedLine, Explanation, Part, Question } from "../explain/explanation.ts";
+import { seesAll } from "../access/viewer.ts";
+import { nodeOf, readExportLines, type ExportedLine } from "../explain/export-lines.ts";
 import { explain } from "../explain/read-explanation.ts";
 import { readGpuAt } from "../question/line.ts";
 import { objectionTo, titleOfDimension, type ChargesQuestion, type Filter } from "../question/question.ts";
@@ -17,6 +19,7 @@ import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table, type Column } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { ExportLines } from "./export-lines.tsx";
 import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page that explains a figure down to its samples. Every step is a table with links to the next step. */
@@ -44,10 +47,13 @@ export function addExplain(add: AddPage, { words, ledger, sums }: PageContext): 
     const [first] = explanation.lines;
     const samples =
       "gpu" in question && first !== undefined ? await samplesOf(store, first, viewer.teams !== "all") : [];
+    const exported = "gpu" in question && seesAll(viewer) ? await readExportLines(store, nodeOf(question)) : [];
     const labels = "gpu" in question ? await labelsOf(store, explanation) : [];
     const { where: seen, shown } = asked;
     const content = (
-      <ExplainPage {...{ explanation, samples, currency: ledger.book.currency, seen, shown, paging, labels }} />
+      <ExplainPage
+        {...{ explanation, samples, currency: ledger.book.currency, seen, shown, paging, labels, exported }}
+      />
     );
     return { title: `Explained: ${titleOf(question, seen)}`, content };
   });
@@ -96,9 +102,10 @@ interface ExplainProps {
   /** The number of rows of each table, but for the lines. */
   readonly shown: Shown;
   readonly paging: Paging;
+  readonly exported: readonly ExportedLine[];
 }
 
-function ExplainPage({ explanation, samples, labels, currency, seen, shown, paging }: ExplainProps): VNode {
+function ExplainPage({ explanation, samples, labels, currency, seen, shown, paging, exported }: ExplainProps): VNode {
   const { question, lines, lineCount, cost, gpuHours, unpricedGpuHours } = explanation;
   if (lineCount === 0)
     return (
@@ -127,6 +134,7 @@ function ExplainPage({ explanation, samples, labels, currency, seen, shown, pagi
       {"gpu" in question ? (
         <>
           <LinesOfGpu {...{ lines, samples, currency }} />
+          <ExportLines lines={exported} />
           <Labels labels={labels} />
         </>
       ) : (
