@@ -13,6 +13,12 @@ const DATA = /\.(?:csv|json|jsonl|ndjson|parquet)(?:\.gz|\.gzip)?$/i;
 const UNFINISHED = /\.(?:tmp|partial|part|crdownload|swp)$|(?:^|\/)_temporary(?:\/|$)/i;
 /** Names that begin with a dot or an underscore are of programs: `_SUCCESS`, `.DS_Store`. */
 const OF_PROGRAMS = /(?:^|\/)[._][^/]*$/;
+/**
+ * Files that AWS writes beside the data: the description of columns, the manifest for Redshift, and the table with the status for Athena.
+ * Source: https://docs.aws.amazon.com/cur/latest/userguide/cur-query-athena.html.
+ */
+const BESIDE_DATA =
+  /(?:^|\/)metadata\/|-metadata\.json$|redshiftmanifest\.json$|(?:^|\/)cost_and_usage_data_status(?:\/|\.)/i;
 const MANIFEST = /(?:^|\/)(?:[^/]*-)?manifest\.json$/i;
 
 /** True for a manifest of AWS (`…-Manifest.json`) or of Azure (`manifest.json`). */
@@ -22,7 +28,7 @@ export function isManifest(key: string): boolean {
 
 /** True for a file that can have rows of an export. Files that a program still writes do not count. */
 export function isData(key: string): boolean {
-  return DATA.test(key) && !UNFINISHED.test(key) && !OF_PROGRAMS.test(key) && !MANIFEST.test(key);
+  return DATA.test(key) && ![UNFINISHED, OF_PROGRAMS, BESIDE_DATA, MANIFEST].some((other) => other.test(key));
 }
 
 /** Returns the manifests of a listing: the files whose text `findExports` needs. */

@@ -134,14 +134,18 @@ const CAPACITY_TYPES: Readonly<Record<string, CapacityType>> = {
   ondemand: "on-demand",
 };
 
-/** Returns the hours of machines. The quantity is in single hours; `100 Hours` is the block that the price is for. */
+/**
+ * Returns the hours of machines. The quantity is in single hours; `100 Hours` is the block of the price.
+ * Source: https://learn.microsoft.com/cloud-computing/finops/toolkit/help/data-dictionary (x_PricingBlockSize).
+ */
 function hoursOf({ cells, columns }: AzureRow): Rational | undefined {
   return /^(?:\d+ )?hours?$/i.test(cells.text(columns.unit)) ? cells.amount(columns.quantity) : undefined;
 }
 
 /**
  * Returns the costs of a line. The export has one cost. It is effective, other than that of a purchase, which the covered lines have. It is
- * billed, other than that of covered and unused lines, for which the purchase was billed. Prices in another currency do not count.
+ * billed, other than that of covered and unused lines, for which the purchase was billed. Prices in another
+ * currency do not count, nor do prices of blocks (`100 Hours`), because exports differ in whether they are of a block or of a unit.
  */
 function costsOf(row: AzureRow, kind: ExportLineKind): ExportCosts {
   const { cells, columns } = row;
@@ -151,8 +155,9 @@ function costsOf(row: AzureRow, kind: ExportLineKind): ExportCosts {
   const isCovered = kind === "machine" && isCommitment(row);
   const pricing = cells.text(columns.pricingCurrency);
   const isOneCurrency = pricing === "" || pricing === cells.text(columns.currency);
+  const isSingle = !/^(?!1 )\d/.test(cells.text(columns.unit));
   const byPrice = (column: number): Rational | undefined => {
-    const price = isOneCurrency ? cells.amount(column) : undefined;
+    const price = isOneCurrency && isSingle ? cells.amount(column) : undefined;
     const quantity = price === undefined || price.num === 0n ? undefined : cells.amount(columns.quantity);
     return quantity === undefined ? undefined : multiply(price!, quantity);
   };

@@ -167,14 +167,18 @@ function fee(row: CurRow, keeping: Keeping): RowResult {
   return { lines: [accountLine(row, "fee")] };
 }
 
-/** A negotiated discount. Where the report has net columns, the usage has the discount, and its line has what its own net cell has. */
+/**
+ * A negotiated discount. Where the report has net columns, the lines of the usage have the discount already, so its own line has an effective
+ * cost of 0, whatever its net cell has.
+ * Source: https://docs.aws.amazon.com/cur/latest/userguide/discount-details.html.
+ */
 function discount(row: CurRow, keeping: Keeping, hasNet: boolean): RowResult {
   const { cells, columns } = row;
   if (!keepsMachine(keeping, row) && !keepsService(keeping, row.service)) {
     return { drop: row.machine === "" ? "another service" : "another machine" };
   }
   const billed = cells.firstAmount(columns.unblended);
-  const effective = hasNet ? cells.firstAmount(columns.netUnblended) : billed;
+  const effective = hasNet ? ZERO : billed;
   const costs = { list: ZERO, contracted: effective, effective, billed };
   return { lines: [curLine(row, { kind: "machine", costs, capacityType: row.usage?.capacityType ?? "" })] };
 }

@@ -92,6 +92,22 @@ describe("data exports of AWS", () => {
     expect(shapeOf(found)).toEqual({ exports: [["x/gpu", "2026-03", [part]]], incomplete: [] });
   });
 
+  it("have other files beside them, which are left out", () => {
+    const part = "x/gpu/data/billing_period=2026-03/gpu-00001.snappy.parquet";
+    const others = [
+      "x/gpu/metadata/billing_period=2026-03/gpu-Metadata.json",
+      "x/gpu/20260301-20260401/gpu-RedshiftManifest.json",
+      "x/gpu/gpu/cost_and_usage_data_status/cost_and_usage_data_status.parquet",
+    ];
+    const found = find(
+      [part, ...others].map((key) => file(key)),
+      {
+        "x/gpu/metadata/billing_period=2026-03/gpu-Manifest.json": { dataFiles: [`s3://bucket/${part}`] },
+      },
+    );
+    expect(shapeOf(found)).toEqual({ exports: [["x/gpu", "2026-03", [part]]], incomplete: [] });
+  });
+
   it("of a period without a manifest are not read", () => {
     const [march, april] = ["2026-03", "2026-04"].map(
       (period) => `x/gpu/data/BILLING_PERIOD=${period}/gpu-00001.csv.gz`,

@@ -67,7 +67,10 @@ describe("a line of Azure", () => {
   it.each(["1 Hour", "10 Hours", "100 Hours", "1 hour"])(
     "with the unit %s has a quantity in single hours",
     (UnitOfMeasure) => {
-      expect(lineOf({ ...DAY, UnitOfMeasure }).machineHours).toEqual(rational(24));
+      const { machineHours, costs } = lineOf({ ...DAY, UnitOfMeasure });
+      expect(machineHours).toEqual(rational(24));
+      // The price of a block does not count.
+      expect(costText(costs)).toBe(`${/^1 /.test(UnitOfMeasure) ? "2359.68" : "2100"} 2100 2100 2100`);
     },
   );
 

@@ -290,7 +290,7 @@ describe("other lines of AWS", () => {
       ...net,
       "lineItem/LineItemType": "EdpDiscount",
       "lineItem/UnblendedCost": "-9.832",
-      "lineItem/NetUnblendedCost": "0",
+      "lineItem/NetUnblendedCost": "-9.832",
     };
     expect(kindsOf(linesOf(discount))).toEqual(["machine 0 0 0 -9.832"]);
   });
