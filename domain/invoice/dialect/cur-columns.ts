@@ -1,4 +1,4 @@
-import { namedColumns, type ExportHead } from "./dialect.ts";
+import { namedColumns, NO_COLUMN, type ExportHead } from "./dialect.ts";
 
 /**
  * The columns of AWS's exports that count, by the names of the legacy report. CUR 2.0 and the legacy report in Parquet have the same names
@@ -26,7 +26,6 @@ const NAMES = {
   description: ["lineItem/LineItemDescription"],
   instanceType: ["product/instanceType"],
   region: ["product/regionCode", "product/region"],
-  product: ["product"],
   onDemand: ["pricing/publicOnDemandCost"],
   unit: ["pricing/unit"],
   reservationArn: ["reservation/ReservationARN"],
@@ -49,11 +48,15 @@ const NAMES = {
 } as const satisfies Record<string, readonly string[]>;
 
 /** The number of each column of an export of AWS. */
-export type CurColumns = Readonly<Record<keyof typeof NAMES, number>>;
+export type CurColumns = Readonly<Record<keyof typeof NAMES | "product", number>>;
 
 /** Returns the columns of an export of AWS; undefined if the file is another one. */
 export function curColumns(head: ExportHead): CurColumns | undefined {
-  return namedColumns(head, NAMES, ["type", "from", "until", "unblended", "currency"]);
+  const columns = namedColumns(head, NAMES, ["type", "from", "until", "unblended", "currency"]);
+  if (columns === undefined) return undefined;
+  // CUR 2.0 has most facts of the product in one map. It is slow to read, so it is read for the instance type alone.
+  const hasInstanceType = NAMES.instanceType.some((name) => head.has(name));
+  return { ...columns, product: hasInstanceType ? NO_COLUMN : head.column("product") };
 }
 
 /** Returns the form of the file for people. The legacy report in CSV has slashes, and CUR 2.0 alone has `product` as one column. */
