@@ -4,7 +4,7 @@ import { nextDay } from "../moment.ts";
 import type { ExportCosts, ExportLine, ExportLineKind } from "../export-line.ts";
 import { azureColumns, type AzureColumns } from "./azure-columns.ts";
 import { billingPeriod, createCells, type Cells } from "./cells.ts";
-import { type ExportDialect, type ExportHead, type ExportRow, type RowResult } from "./dialect.ts";
+import { type ExportDialect, type ExportRow, type RowResult } from "./dialect.ts";
 import { jsonObject, textOf } from "./json-text.ts";
 import { keepsMachine, keepsService, type Keeping } from "./keeping.ts";
 import { isSupportPlan, kindByWords } from "./resource-kind.ts";
@@ -23,13 +23,14 @@ export const azure: ExportDialect = {
     if (columns === undefined) return undefined;
     const isFocused = head.has("BilledCost") && head.has("EffectiveCost");
     if (isFocused) return undefined;
+    const cells = createCells(head);
     return {
       format:
         head.has("SubscriptionGuid") || head.has("EnrollmentNumber")
           ? "Azure cost details, older columns"
           : "Azure cost details",
       read(exported) {
-        const row = azureRow(head, columns, exported);
+        const row = azureRow(cells, columns, exported);
         const result = resultOf(row, keeping);
         return row.cells.problem ?? result;
       },
@@ -51,8 +52,8 @@ interface AzureRow {
 }
 
 /** Returns the facts of a row. The size of a machine is in `AdditionalInfo.ServiceType`; `VMName` names the machine in a scale set. */
-function azureRow(head: ExportHead, columns: AzureColumns, row: ExportRow): AzureRow {
-  const cells = createCells(head, row);
+function azureRow(cells: Cells, columns: AzureColumns, row: ExportRow): AzureRow {
+  cells.at(row);
   const written = cells.text(columns.details);
   // Old exports have the object without its braces.
   const details = written === "" ? {} : jsonObject(written.startsWith("{") ? written : `{${written}}`);

@@ -4,8 +4,13 @@ import { AMOUNT_FORM, readAmount } from "../amount.ts";
 import { MOMENT_FORM, nextDay, readMoment } from "../moment.ts";
 import { NO_COLUMN, type ExportHead, type ExportRow } from "./dialect.ts";
 
-/** The cells of one row as values. The first cell that is not readable is the row's problem; the values after it do not count. */
+/**
+ * The cells of the current row as values. The first cell that is not readable is the row's problem; the values after it do not count. One
+ * object serves all rows of a file, because most of its rows are dropped after some cells.
+ */
 export interface Cells {
+  /** Goes to a row. */
+  at(row: ExportRow): void;
   readonly problem: { readonly problem: string; readonly column: string } | undefined;
   text(column: number): string;
   /** Returns the number of a cell; undefined for an empty cell. */
@@ -22,8 +27,9 @@ export interface Cells {
   refuse(column: string, problem: string): void;
 }
 
-/** Returns the cells of a row as values. */
-export function createCells(head: ExportHead, row: ExportRow): Cells {
+/** Returns the cells of a file's rows as values. `at` comes before the first one. */
+export function createCells(head: ExportHead): Cells {
+  let row: ExportRow = { number: 0, cell: () => "" };
   let problem: Cells["problem"];
   const refuse = (column: string, sentence: string): void => void (problem ??= { problem: sentence, column });
   const nameOf = (column: number): string => head.names[column] ?? "";
@@ -43,6 +49,10 @@ export function createCells(head: ExportHead, row: ExportRow): Cells {
     return value;
   };
   return {
+    at(next) {
+      row = next;
+      problem = undefined;
+    },
     get problem() {
       return problem;
     },

@@ -1,9 +1,9 @@
 import { add, subtract, ZERO, type Rational } from "../../exact/rational.ts";
 import type { ExportCosts, ExportLine, ExportLineKind } from "../export-line.ts";
-import { billingPeriod, createCells, type Cells } from "./cells.ts";
+import { billingPeriod, type Cells } from "./cells.ts";
 import type { CurColumns } from "./cur-columns.ts";
 import { machineUsage, type MachineUsage } from "./cur-usage.ts";
-import type { ExportHead, ExportRow } from "./dialect.ts";
+import type { ExportRow } from "./dialect.ts";
 import { awsCapacityReservation, awsMachine } from "./resources.ts";
 
 /** A row of an export of AWS with the facts that most kinds of lines need. */
@@ -22,8 +22,8 @@ export interface CurRow {
 }
 
 /** Returns the facts of a row of an export of AWS. */
-export function curRow(head: ExportHead, columns: CurColumns, row: ExportRow): CurRow {
-  const cells = createCells(head, row);
+export function curRow(cells: Cells, columns: CurColumns, row: ExportRow): CurRow {
+  cells.at(row);
   const usageType = cells.text(columns.usageType);
   const usage = machineUsage(usageType);
   return {
@@ -34,9 +34,16 @@ export function curRow(head: ExportHead, columns: CurColumns, row: ExportRow): C
     service: cells.text(columns.service),
     usageType,
     usage,
-    machine: awsMachine(cells.text(columns.resource)),
-    instanceType: usage?.instanceType || instanceTypeOf(cells, columns, usageType),
-    account: cells.text(columns.account),
+    // Most rows are dropped by their usage type, so these cells are read when they are needed.
+    get machine() {
+      return awsMachine(cells.text(columns.resource));
+    },
+    get instanceType() {
+      return usage?.instanceType || instanceTypeOf(cells, columns, usageType);
+    },
+    get account() {
+      return cells.text(columns.account);
+    },
   };
 }
 

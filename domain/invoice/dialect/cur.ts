@@ -1,5 +1,6 @@
 import { ZERO, type Rational } from "../../exact/rational.ts";
 import type { ExportLine } from "../export-line.ts";
+import { createCells } from "./cells.ts";
 import { curColumns, curFormat } from "./cur-columns.ts";
 import { curLine, curRow, netOf, purchaseCosts, unusedCosts, unusedPlan, unusedReservation } from "./cur-row.ts";
 import type { CurRow } from "./cur-row.ts";
@@ -18,10 +19,11 @@ export const cur: ExportDialect = {
     if (columns === undefined) return undefined;
     // With net columns, the discounts of AWS are in the lines of the usage. The lines of the discounts then only explain the invoice.
     const hasNet = head.has("lineItem/NetUnblendedCost");
+    const cells = createCells(head);
     return {
       format: curFormat(head),
       read(exported) {
-        const row = curRow(head, columns, exported);
+        const row = curRow(cells, columns, exported);
         const result = resultOf(row, keeping, hasNet);
         return row.cells.problem ?? result;
       },

@@ -1,6 +1,6 @@
 import type { CloudName } from "../export-line.ts";
-import { createCells, type Cells } from "./cells.ts";
-import type { ExportHead, ExportRow } from "./dialect.ts";
+import type { Cells } from "./cells.ts";
+import type { ExportRow } from "./dialect.ts";
 import type { FocusColumns } from "./focus-columns.ts";
 import { jsonObject, textOf } from "./json-text.ts";
 import { isGooglePart, isGpuSku } from "./resource-kind.ts";
@@ -29,8 +29,8 @@ export interface FocusRow {
 }
 
 /** Returns the facts of a row. */
-export function focusRow(head: ExportHead, columns: FocusColumns, row: ExportRow): FocusRow {
-  const cells = createCells(head, row);
+export function focusRow(cells: Cells, columns: FocusColumns, row: ExportRow): FocusRow {
+  cells.at(row);
   const provider = [columns.serviceProvider, columns.provider, columns.publisher]
     .map(cells.text)
     .find((name) => name !== "");

@@ -3,7 +3,7 @@ import { multiply } from "../../exact/rational.ts";
 import type { CapacityType } from "../../inventory.ts";
 import { readAmount } from "../amount.ts";
 import type { ExportLine, ExportLineKind } from "../export-line.ts";
-import { billingPeriod } from "./cells.ts";
+import { billingPeriod, createCells } from "./cells.ts";
 import { machineUsage, otherKind } from "./cur-usage.ts";
 import type { ExportDialect, RowResult } from "./dialect.ts";
 import { focusColumns } from "./focus-columns.ts";
@@ -21,10 +21,11 @@ export const focus: ExportDialect = {
   open(head, keeping) {
     const columns = focusColumns(head);
     if (columns === undefined) return undefined;
+    const cells = createCells(head);
     return {
       format: "FOCUS",
       read(exported) {
-        const row = focusRow(head, columns, exported);
+        const row = focusRow(cells, columns, exported);
         const result = resultOf(row, keeping);
         return row.cells.problem ?? result;
       },

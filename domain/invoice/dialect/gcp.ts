@@ -2,7 +2,7 @@ import { add, ZERO } from "../../exact/rational.ts";
 import { readMonth } from "../moment.ts";
 import type { ExportCosts, ExportLine, ExportLineKind } from "../export-line.ts";
 import { billingPeriod, createCells, type Cells } from "./cells.ts";
-import { type ExportDialect, type ExportHead, type ExportRow, type RowResult } from "./dialect.ts";
+import { type ExportDialect, type ExportRow, type RowResult } from "./dialect.ts";
 import { gcpColumns, type GcpColumns } from "./gcp-columns.ts";
 import { lineCredits, type LineCredits } from "./gcp-credits.ts";
 import { jsonObjects, textOf } from "./json-text.ts";
@@ -21,10 +21,11 @@ export const gcp: ExportDialect = {
   open(head, keeping) {
     const columns = gcpColumns(head);
     if (columns === undefined) return undefined;
+    const cells = createCells(head);
     return {
       format: "Google detailed usage cost",
       read(exported) {
-        const row = gcpRow(head, columns, exported);
+        const row = gcpRow(cells, columns, exported);
         const result = resultOf(row, keeping);
         return row.cells.problem ?? result;
       },
@@ -46,8 +47,8 @@ interface GcpRow {
   readonly globalName: string;
 }
 
-function gcpRow(head: ExportHead, columns: GcpColumns, row: ExportRow): GcpRow {
-  const cells = createCells(head, row);
+function gcpRow(cells: Cells, columns: GcpColumns, row: ExportRow): GcpRow {
+  cells.at(row);
   const [account, zone] = [cells.text(columns.project), cells.text(columns.zone)];
   const [name, globalName] = [cells.text(columns.name), cells.text(columns.globalName)];
   const labels = labelsOf(cells.text(columns.systemLabels));

@@ -54,10 +54,11 @@ export function mapped(mapping: Mapping): ExportDialect {
       const missing = MAPPED_FIELDS.filter((field) => !isThere(head, mapping[field], NEEDED.includes(field)));
       if (missing.length > 0) return undefined;
       const columns = columnsOf(head, mapping);
+      const cells = createCells(head);
       return {
         format: "CSV with a mapping",
         read(row) {
-          const cells = createCells(head, row);
+          cells.at(row);
           const value = (field: MappedField): string => {
             const given = mapping[field];
             return typeof given === "object" ? given.value : cells.text(columns[field]);

@@ -1,7 +1,7 @@
 import { multiply, type Rational } from "../../exact/rational.ts";
 import type { ExportLine, ExportLineKind } from "../export-line.ts";
 import { billingPeriod, createCells, type Cells } from "./cells.ts";
-import { namedColumns, type ExportDialect, type ExportHead, type RowResult } from "./dialect.ts";
+import { namedColumns, type ExportDialect, type RowResult } from "./dialect.ts";
 import { keepsMachine, keepsService, type Keeping } from "./keeping.ts";
 import { isGpuSku, kindByWords } from "./resource-kind.ts";
 import { oracleMachine } from "./resources.ts";
@@ -39,11 +39,12 @@ export const oci: ExportDialect = {
   open(head, keeping) {
     const columns = namedColumns(head, NAMES, ["from", "until", "cost", "currency", "resource"]);
     if (columns === undefined) return undefined;
+    const cells = createCells(head);
     return {
       format: "Oracle cost report",
       read(row) {
-        const cells = createCells(head, row);
-        const result = resultOf({ cells, columns, head, number: row.number }, keeping);
+        cells.at(row);
+        const result = resultOf({ cells, columns, number: row.number }, keeping);
         return cells.problem ?? result;
       },
     };
@@ -53,7 +54,6 @@ export const oci: ExportDialect = {
 interface OciRow {
   readonly cells: Cells;
   readonly columns: OciColumns;
-  readonly head: ExportHead;
   readonly number: number;
 }
 
