@@ -29,8 +29,9 @@ export async function* rowsOf(source: string | ExportStream, counter: CountedByt
     return;
   }
   const chunks = plainBytes(all, counter, isGzip(start));
-  const { value: first, done } = await chunks.next();
-  if (done === true) throw new FormProblem("the file is empty");
+  const chunk = await chunks.next();
+  if (chunk.done === true) throw new FormProblem("the file is empty");
+  const first = chunk.value;
   const rest = joined([first], chunks);
   yield* /^\s*\{/.test(first.toString("utf8", 0, 16)) ? jsonLineRows(rest, visitor) : csvRows(rest, visitor);
 }
@@ -58,10 +59,10 @@ async function peek(stored: Readable): Promise<{ readonly start: Buffer; readonl
   const taken: Buffer[] = [];
   let bytes = 0;
   while (bytes < START_BYTES) {
-    const { value, done } = await chunks.next();
-    if (done === true) break;
-    taken.push(value);
-    bytes += value.length;
+    const chunk = await chunks.next();
+    if (chunk.done === true) break;
+    taken.push(chunk.value);
+    bytes += chunk.value.length;
   }
   const rest = { [Symbol.asyncIterator]: () => chunks };
   return { start: Buffer.concat(taken), all: Readable.from(joined(taken, rest), { objectMode: false }) };

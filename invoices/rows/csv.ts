@@ -16,10 +16,10 @@ export async function* csvRows(chunks: AsyncIterable<Buffer>, visitor: RowVisito
   const rows = new CsvRows(visitor);
   for await (const chunk of chunks) {
     rows.take(chunk);
-    yield;
+    yield null;
   }
   rows.end();
-  yield;
+  yield null;
 }
 
 /** The state of reading. Rows lie in `bytes` as the cell bounds of the current row. */

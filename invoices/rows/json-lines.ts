@@ -26,7 +26,7 @@ export async function* jsonLineRows(chunks: AsyncIterable<Buffer>, visitor: RowV
   };
   for await (const line of linesOf(chunks)) {
     if (line === undefined) {
-      yield;
+      yield null;
       continue;
     }
     number += 1;
@@ -37,7 +37,7 @@ export async function* jsonLineRows(chunks: AsyncIterable<Buffer>, visitor: RowV
   }
   if (number === 0) throw new FormProblem("the file is empty");
   if (reading === undefined) release();
-  yield;
+  yield null;
 }
 
 function readerOf(head: JsonHead, visitor: RowVisitor): (cells: Cells, number: number) => void {

@@ -28,7 +28,7 @@ export async function* parquetRows(path: string, visitor: RowVisitor): RowSteps 
   for (const { rowStart, rowEnd } of scan.ranges) {
     for (let from = rowStart; from < rowEnd; from += ROWS_AT_ONCE) {
       await readPart({ scan, head, roots, from, until: Math.min(rowEnd, from + ROWS_AT_ONCE) }, visitor);
-      yield;
+      yield null;
     }
   }
 }

@@ -10,7 +10,7 @@ export interface RowVisitor {
 }
 
 /** A step of reading: after it, the visitor has seen some more rows. */
-export type RowSteps = AsyncIterable<void>;
+export type RowSteps = AsyncIterable<null>;
 
 /** A problem of a file's form, with the row that has it. */
 export class FormProblem extends Error {

@@ -54,7 +54,7 @@ it("JSON has the cells of its objects, with the text of their numbers", () => {
       const flat = new Map<string, string>();
       const walk = (path: string, each: unknown): void => {
         if (each === null) return;
-        if (typeof each !== "object") flat.set(path, String(each));
+        if (typeof each !== "object") flat.set(path, typeof each === "string" ? each : JSON.stringify(each));
         else if (Array.isArray(each)) flat.set(path, JSON.stringify(each));
         else for (const [key, inner] of Object.entries(each)) walk(`${path}.${key}`, inner);
       };
