@@ -9,7 +9,7 @@ export const EXPORT_LINE_KINDS = [
   "reservation",
   /** The part of a commitment (reservation, savings plan, committed use) that no usage took up. */
   "unused-commitment",
-  /** The purchase or the recurring fee of a commitment. Its effective cost is 0, because the usage that it covers has it. */
+  /** The purchase or the recurring fee of a commitment. Its effective cost is 0, because the usage that it covers has it; Google leaves it here. */
   "purchase",
   "disk",
   "network",

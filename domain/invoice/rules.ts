@@ -4,7 +4,7 @@ import type { ExportLineKind } from "./export-line.ts";
 export type Booking = "node" | "platform" | "none";
 
 /** The kinds of cost that have a booking: those of lines, the time of machines outside their nodes, and machines that joined no cluster. */
-export type BookedKind = Exclude<ExportLineKind, "machine" | "reservation" | "purchase"> | "outside" | "no-cluster";
+export type BookedKind = Exclude<ExportLineKind, "machine" | "reservation"> | "outside" | "no-cluster";
 
 /** The default bookings. A disk and a licence of a machine are a part of its node. */
 export const DEFAULT_BOOKINGS = {
@@ -12,6 +12,8 @@ export const DEFAULT_BOOKINGS = {
   licence: "node",
   network: "platform",
   "unused-commitment": "platform",
+  // Google leaves the cost of a commitment on its fee. Other purchases have no effective cost.
+  purchase: "platform",
   credit: "platform",
   refund: "platform",
   support: "platform",

@@ -23,6 +23,7 @@ export const sourceRuleKeys = {
       licence: ofMachine.default(licence),
       network: ofMachine.default(network),
       "unused-commitment": ofNoMachine.default(others["unused-commitment"]),
+      purchase: ofNoMachine.default(others.purchase),
       credit: ofNoMachine.default(others.credit),
       refund: ofNoMachine.default(others.refund),
       support: ofNoMachine.default(others.support),

@@ -46,7 +46,6 @@ FROM (
   SELECT *, if(kind = 'machine', '', commitment) AS commitment_of, if(kind = 'machine', '', reservation) AS reservation_of
   FROM export_lines_valid
   WHERE from_at < fromUnixTimestamp64Milli({until:Int64}) AND until_at > fromUnixTimestamp64Milli({from:Int64})
-    AND kind != 'purchase'
 )
 GROUP BY source, kind, machine, account, billing_from, commitment_of, reservation_of, currency, from, until
 ORDER BY source, kind, machine, from, until, account, billing_from, commitment, reservation, currency`;
