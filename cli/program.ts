@@ -34,6 +34,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["report", async () => (await import("./report.ts")).addReport],
   ["serving", async () => (await import("./serving.ts")).addServing],
+  ["focus", async () => (await import("./focus.ts")).addFocusDatasets],
   ["runs", async () => (await import("./runs.ts")).addRuns],
   ["advise", async () => (await import("./advise.ts")).addAdvise],
   ["act", async () => (await import("./act.ts")).addAct],

@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import { FOCUS_FORMATS, LINE_FORMATS, SUM_FORMATS } from "../reports/format/names.ts";
 import { REPORT_KINDS } from "../reports/question/question.ts";
+import { FOCUS_VERSIONS } from "../runtime/config/focus.ts";
 import type { ReportOptions } from "./actions/report.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -22,10 +23,16 @@ export function addReport(program: Command, context: CommandContext): void {
     .addOption(
       new Option(
         "--format <format>",
-        "table, json, ndjson, csv, parquet, html or pdf; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS 1.3, see docs/focus.md",
+        "table, json, ndjson, csv, parquet, html or pdf; of lines csv, ndjson or parquet; focus or focus-parquet for FOCUS, see docs/focus.md",
       ).choices([...new Set([...SUM_FORMATS, ...LINE_FORMATS, ...Object.keys(FOCUS_FORMATS)])]),
     )
     .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
+    .addOption(
+      new Option(
+        "--focus-version <version>",
+        "with focus: the version of FOCUS (default: focus.version; see docs/focus.md)",
+      ).choices([...FOCUS_VERSIONS]),
+    )
     .option("--list-prices", "with focus: write charges by public list prices too, which nobody has checked")
     .option("--link-to <server>", "with html and pdf: the server for links to explanations, https://gpu-ledger.example")
     .option("--out <file>", "write to a file, which appears only when it is complete")

@@ -1,7 +1,9 @@
 import { Option, type Command } from "commander";
 import { SPLIT_RULES } from "../domain/serving/split-rule.ts";
 import { FOCUS_FORMATS, SERVING_FORMATS } from "../reports/format/names.ts";
+import { FOCUS_DRAFTS } from "../reports/focus/setting.ts";
 import { REPORT_KINDS } from "../reports/question/question.ts";
+import { FOCUS_VERSIONS } from "../runtime/config/focus.ts";
 import type { ServingOptions } from "./actions/serving.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -31,6 +33,19 @@ export function addServing(program: Command, context: CommandContext): void {
     )
     .option("--explain", "the hours with the highest cost, down to scrapes and GPUs, instead of rows (table or json)")
     .option("--check", "with focus: check the file against the rules of FOCUS, and remove it if the check fails")
+    .addOption(
+      new Option(
+        "--focus-version <version>",
+        "with focus: the version of FOCUS (default: focus.version; see docs/focus.md)",
+      ).choices([...FOCUS_VERSIONS]),
+    )
+    .addOption(
+      new Option(
+        "--focus-draft <version>",
+        "with focus 1.4: the columns and keys that this coming version has merged, too",
+      ).choices([...FOCUS_DRAFTS]),
+    )
+    .option("--list-prices", "with focus: write charges by public list prices too, which nobody has checked")
     .option("--out <file>", "write to a file, which appears only when it is complete")
     .option("--config <file>", "the configuration")
     .action(async (name: string, options: ServingOptions) =>

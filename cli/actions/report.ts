@@ -17,10 +17,11 @@ import { readReport } from "../../reports/report/read-report.ts";
 import { provisionalSentence } from "../../reports/report/provisional.ts";
 import type { Report } from "../../reports/report/report.ts";
 import { readSpan } from "../../reports/question/span.ts";
+import type { FocusVersion } from "../../runtime/config/focus.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
-import { writeFocus } from "../report/focus.ts";
+import { focusSettingOf, refuseFocusOptions, writeFocus } from "../report/focus.ts";
 import { openLedger } from "../store.ts";
 import { writeOut } from "../write-out.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
@@ -34,6 +35,7 @@ export interface ReportOptions {
   readonly lines?: true;
   readonly check?: true;
   readonly listPrices?: true;
+  readonly focusVersion?: FocusVersion;
   readonly format?: string;
   readonly out?: string;
   readonly linkTo?: string;
@@ -56,7 +58,7 @@ export async function runReport(name: string, options: ReportOptions, context: C
       2,
     );
   const focus = FOCUS_FORMATS[format];
-  if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
+  refuseFocusOptions(options, focus);
   const { config: given } = loadLedgerConfig(options.config, context.env);
   const [first, ...others] = keptPolicies(ledgerOf(given), options.policy);
   const question = { policy: first, kind: options.kind, span, by, where };
@@ -64,7 +66,7 @@ export async function runReport(name: string, options: ReportOptions, context: C
   try {
     if (focus !== undefined) {
       if (others.length > 0) throw new CommandError(`--format ${format} exports only one policy`, 2);
-      const setting = { ...config.focus, policy: first, currency: ledger.book.currency };
+      const setting = focusSettingOf(config, ledger, { ...options, policy: first });
       await writeFocus(context, store, question, setting, { ...options, format: focus });
       return;
     }

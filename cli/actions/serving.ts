@@ -13,12 +13,14 @@ import { readServingFilters } from "../../reports/serving/question.ts";
 import { readServing, type ServingReport } from "../../reports/serving/read-serving.ts";
 import { servingText } from "../../reports/serving/table.ts";
 import { readUnmatched, type UnmatchedModel } from "../../reports/serving/unmatched.ts";
+import type { FocusDraft } from "../../reports/focus/setting.ts";
 import { exportServices } from "../../reports/focus/services.ts";
+import type { FocusVersion } from "../../runtime/config/focus.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
-import { withOption, writeFocusFile } from "../report/focus.ts";
+import { focusSettingOf, refuseFocusOptions, withOption, writeFocusFile } from "../report/focus.ts";
 import { openLedger } from "../store.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -33,6 +35,8 @@ export interface ServingOptions {
   readonly explain?: true;
   readonly check?: true;
   readonly listPrices?: true;
+  readonly focusVersion?: FocusVersion;
+  readonly focusDraft?: FocusDraft;
   readonly out?: string;
   readonly config?: string;
 }
@@ -57,14 +61,14 @@ export async function runServing(name: string, options: ServingOptions, context:
   if (options.explain === true && format !== "table" && format !== "json")
     throw new CommandError(`--explain: printed as table or json, not as ${format}`, 2);
   const focus = FOCUS_FORMATS[format];
-  if (options.check === true && focus === undefined) throw new CommandError("--check needs --format focus", 2);
-  const { config } = loadLedgerConfig(options.config, context.env);
-  const [policy] = keptPolicies(ledgerOf(config), options.policy === undefined ? [] : [options.policy]);
-  const rules = ledgerOf(config).serving.rules.map(({ rule }) => rule);
+  refuseFocusOptions(options, focus);
+  const { config: given } = loadLedgerConfig(options.config, context.env);
+  const [policy] = keptPolicies(ledgerOf(given), options.policy === undefined ? [] : [options.policy]);
+  const rules = ledgerOf(given).serving.rules.map(({ rule }) => rule);
   const rule = options.rule ?? rules[0]!;
   if (!rules.includes(rule))
     throw new CommandError(`--rule ${rule}: must be a rule of serving.rules: ${rules.join(", ")}`, 2);
-  const { store, ledger } = await openLedger(config, context);
+  const { store, config, ledger } = await openLedger(given, context);
   try {
     const question = { policy, rule, kind, span, where };
     if (options.explain === true) {
@@ -77,7 +81,7 @@ export async function runServing(name: string, options: ServingOptions, context:
       return;
     }
     if (focus !== undefined) {
-      const setting = { ...config.focus, policy, currency: ledger.book.currency };
+      const setting = focusSettingOf(config, ledger, { ...options, policy });
       const way = { format: focus, isChecked: options.check === true, listPrices: options.listPrices === true };
       const exported = exportServices(store, question, setting, way);
       await writeFocusFile(context, await exported.catch(withOption), options.out);

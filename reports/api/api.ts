@@ -8,6 +8,7 @@ import { addDeliveries } from "./deliveries.ts";
 import { addExplain } from "./explain.ts";
 import { addFocus } from "./focus.ts";
 import { addInvoices } from "./invoices.ts";
+import { addFocusDatasets } from "./focus-datasets.ts";
 import { addLedger } from "./ledger.ts";
 import { addNow } from "./now.ts";
 import { addPractices } from "./practices.ts";
@@ -55,6 +56,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
   await server.register(async (routes) => {
     addCharges(routes, context, words);
     addFocus(routes, context, words);
+    addFocusDatasets(routes, context, words);
     addStatements(routes, context, words);
     addInvoices(routes, context, words);
     addExplain(routes, context, words);

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { SPLIT_RULES } from "../../domain/serving/split-rule.ts";
+import { FOCUS_VERSIONS } from "../../runtime/config/focus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { FocusCheckError } from "../focus/check/error.ts";
-import type { FocusSetting } from "../focus/columns.ts";
 import { exportFocus } from "../focus/export.ts";
 import type { FocusExport, FocusWay } from "../focus/file.ts";
 import { exportServices } from "../focus/services.ts";
+import { FOCUS_DRAFTS, focusSetting, objectionToDraft, type FocusChoice, type FocusSetting } from "../focus/setting.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { ListPricedError } from "../read/list-priced.ts";
 import { Problem } from "../question/problem.ts";
@@ -36,44 +37,53 @@ const file = {
     .default("false")
     .describe("true: the file may have charges by public list prices, which apply without a price book."),
 };
+const focusVersion = z
+  .enum(FOCUS_VERSIONS)
+  .optional()
+  .describe("The version of FOCUS. Default: `focus.version` of the configuration, see docs/focus.md.");
+const focusDraft = z
+  .enum(FOCUS_DRAFTS)
+  .optional()
+  .describe("With version 1.4: the columns and keys that this coming version has merged, too.");
 const type = [MEDIA_TYPES.csv, MEDIA_TYPES.parquet, MEDIA_TYPES.json];
 
 /**
- * Adds `/focus` and `/serving/focus`: charges and the cost of inference services as FOCUS 1.3. Each is a file that is written while it is
+ * Adds `/focus` and `/serving/focus`: charges and the cost of inference services as FOCUS. Each is a file that is written while it is
  * read.
  */
 export function addFocus(server: ApiServer, context: ApiContext, words: Words): void {
   const { span, kind, where, policy } = words;
-  const settingOf = (name: string, { viewer }: FastifyRequest): FocusSetting => ({
-    ...context.focus,
-    policy: name,
-    currency: context.ledger.book.currency,
-    hidesOrigins: !seesAll(viewer),
-  });
+  function settingOf(choice: FocusChoice, { viewer }: FastifyRequest): FocusSetting {
+    const setting = focusSetting(context.focus, context.ledger, { ...choice, hidesOrigins: !seesAll(viewer) });
+    const message = objectionToDraft(setting);
+    if (message === undefined) return setting;
+    throw new Problem("wrong-parameter", `focusDraft: ${message}`, [{ parameter: "focusDraft", message }]);
+  }
   addRoute(server, {
     path: "/focus",
-    summary: "The charges of a time as FOCUS 1.3 with split-cost columns, without unpriced lines.",
-    query: z.strictObject({ span, kind, where, policy, ...file }),
+    summary: "The charges of a time as FOCUS with split-cost columns, without unpriced lines.",
+    query: z.strictObject({ span, kind, where, policy, focusVersion, ...file }),
     type,
     handle: (asked) => {
       const question = questionOf(asked.query, asked.request.viewer, context);
       const names = { file: "focus", subject: `FOCUS of ${questionText(question)}` };
-      return send(asked, question, names, (store, way) =>
-        exportFocus(store, question, settingOf(question.policy, asked.request), way),
-      );
+      const setting = settingOf({ policy: question.policy, version: asked.query.focusVersion }, asked.request);
+      return send(asked, question, names, (store, way) => exportFocus(store, question, setting, way));
     },
   });
 
   addRoute(server, {
     path: "/serving/focus",
     summary:
-      "The cost of inference services as FOCUS 1.3: a service's cost of a day, split over phases, models and tenants.",
+      "The cost of inference services as FOCUS: a service's cost of a day, split over phases, models and tenants.",
     query: z.strictObject({
       span,
       kind,
       where: conditions(readServingFilters, "model=qwen3-32b"),
       policy,
       rule: z.enum(SPLIT_RULES).optional().describe("A rule of `serving.rules`. Default: the first one."),
+      focusVersion,
+      focusDraft,
       ...file,
     }),
     type,
@@ -86,9 +96,9 @@ export function addFocus(server: ApiServer, context: ApiContext, words: Words): 
         file: "focus-serving",
         subject: `FOCUS of services, ${question.rule}, ${questionText(question)}`,
       };
-      return send(asked, question, names, (store, way) =>
-        exportServices(store, question, settingOf(question.policy, asked.request), way),
-      );
+      const { focusVersion: version, focusDraft: draft } = asked.query;
+      const setting = settingOf({ policy: question.policy, version, draft }, asked.request);
+      return send(asked, question, names, (store, way) => exportServices(store, question, setting, way));
     },
   });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CHARGE_DIMENSIONS, readDimensions } from "../../domain/charge/dimension.ts";
-import { PERIOD_FORM, readPeriod } from "../../domain/period.ts";
+import { PERIOD_FORM, periodOf, readPeriod, type BillingPeriod } from "../../domain/period.ts";
 import { DAY_MILLIS } from "../../domain/time.ts";
 import { readFilters, REPORT_KINDS } from "../question/question.ts";
 import { readSpan, SPAN_FORM } from "../question/span.ts";
@@ -62,6 +62,12 @@ export function createWords(now: () => number) {
     if ("error" in named || named.span.until - named.span.from <= MOST_SPAN_MILLIS) return named;
     return { error: `${text} is longer than 400 days` };
   };
+  const month = (text: string, context: z.RefinementCtx): BillingPeriod => {
+    const period = readPeriod(text);
+    if (period !== undefined) return period;
+    context.addIssue({ code: "custom", message: `${JSON.stringify(text)} is not ${PERIOD_FORM}` });
+    return z.NEVER;
+  };
   return {
     span: z.string().default("month").transform(readText(span)).describe(`The time of the question: ${SPAN_FORM}.`),
     compare: z
@@ -72,13 +78,13 @@ export function createWords(now: () => number) {
     period: z
       .string()
       .default("")
-      .transform((text, context) => {
-        const period = text === "" ? readPeriod(new Date(now()).toISOString().slice(0, 7)) : readPeriod(text);
-        if (period !== undefined) return period;
-        context.addIssue({ code: "custom", message: `${JSON.stringify(text)} is not ${PERIOD_FORM}` });
-        return z.NEVER;
-      })
+      .transform((text, context) => (text === "" ? periodOf(now()) : month(text, context)))
       .describe("A billing period, such as 2026-03. Default: the running one."),
+    month: z
+      .string()
+      .optional()
+      .transform((text, context) => (text === undefined || text === "" ? undefined : month(text, context)))
+      .describe("A billing period, such as 2026-03. Default: all."),
     kind: z
       .enum(REPORT_KINDS)
       .default("showback")

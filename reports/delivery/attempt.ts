@@ -9,6 +9,7 @@ import { LinesReplacedError } from "../lines/fixed.ts";
 import { TooManyGroupsError } from "../report/groups.ts";
 import type { Delivery } from "./delivery.ts";
 import { DeliveryError } from "./error.ts";
+import { deliveredVersion } from "./focus-version.ts";
 import { putIntoFolder } from "./folder.ts";
 import { holdLease, type Lease, type LeaseContext } from "./lease.ts";
 import { makeFile, type MakingContext } from "./make.ts";
@@ -92,7 +93,8 @@ async function makeAndSend(
   const folder = await mkdtemp(join(context.folder, "gpu-ledger-delivery-"));
   try {
     const span = { name: periodName(occasion), from, until };
-    const file = await makeFile(context, configured, span, { folder, madeAt: context.now(), signal });
+    const keptVersion = await deliveredVersion(context.store, occasion);
+    const file = await makeFile(context, configured, span, { folder, madeAt: context.now(), signal, keptVersion });
     // Lines that were charged since the check may have no price.
     const unpriced = configured.allowUnpriced ? undefined : unpricedReason(file.figures.unpriced);
     if (unpriced !== undefined) throw new UnpricedError(unpriced);

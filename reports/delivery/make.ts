@@ -5,12 +5,13 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import type { ConfiguredDelivery, DeliveredFormat } from "../../runtime/config/deliveries.ts";
-import type { FocusConfig } from "../../runtime/config/focus.ts";
+import type { FocusConfig, FocusVersion } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { exportFocus } from "../focus/export.ts";
 import type { FocusWay } from "../focus/file.ts";
+import { focusSetting } from "../focus/setting.ts";
 import type { FocusManifest } from "../focus/manifest.ts";
 import type { UnpricedTeam } from "../focus/plan.ts";
 import { OF_RUNS, type FixedLines } from "../lines/fixed.ts";
@@ -73,6 +74,17 @@ interface Export {
 /** The question of a file, the time of its creation, and the teams whose advice a document has. */
 interface Asked extends Pick<Making, "madeAt" | "adviceFor"> {
   readonly question: ReportQuestion;
+  readonly focusVersion: FocusVersion | undefined;
+}
+
+/** The circumstances in which a file is made. */
+interface Circumstances {
+  readonly folder: string;
+  /** Milliseconds since the epoch. */
+  readonly madeAt: number;
+  readonly signal: AbortSignal;
+  /** The version of FOCUS in which the period was delivered before. */
+  readonly keptVersion?: FocusVersion | undefined;
 }
 
 type Exporter = (context: MakingContext, asked: Asked) => Promise<Export>;
@@ -101,15 +113,20 @@ export async function makeFile(
   context: MakingContext,
   delivery: ConfiguredDelivery,
   span: Span,
-  { folder, madeAt, signal }: { readonly folder: string; readonly madeAt: number; readonly signal: AbortSignal },
+  { folder, madeAt, signal, keptVersion }: Circumstances,
 ): Promise<MadeFile> {
   const { format } = delivery.report;
   const { ending, exporter } = FORMATS[format];
   const question = questionOf(delivery, span, context.ledger);
-  const { advice, where, listPrices } = delivery.report;
+  const { advice, where, listPrices, focusVersion } = delivery.report;
   if (!listPrices) await refuseListPrices(context.store, question);
   const adviceFor = advice ? { adviceFor: where["team"] ?? ("all" as const) } : {};
-  const { parts, figures } = await exporter(context, { question, madeAt, ...adviceFor });
+  const { parts, figures } = await exporter(context, {
+    question,
+    madeAt,
+    focusVersion: keptVersion ?? focusVersion,
+    ...adviceFor,
+  });
   const path = join(folder, "report");
   const hash = createHash("sha256");
   let bytes = 0;
@@ -147,8 +164,8 @@ function sums(format: SumFormat): Exporter {
 }
 
 function focusOf(format: FocusWay["format"]): Exporter {
-  return async ({ store, ledger, focus }, { question }) => {
-    const setting = { ...focus, policy: question.policy, currency: ledger.book.currency };
+  return async ({ store, ledger, focus }, { question, focusVersion }) => {
+    const setting = focusSetting(focus, ledger, { policy: question.policy, version: focusVersion });
     const { bytes, manifest } = await exportFocus(store, question, setting, {
       format,
       isChecked: true,

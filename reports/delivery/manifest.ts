@@ -64,6 +64,7 @@ export function manifestOf({ file, occasion }: Parcel): DeliveryManifest {
 /** Returns the stored details of a delivery. */
 export function detailsOf({ file }: Parcel): DeliveryDetails {
   const { name, bytes, sha256, currency, figures } = file;
-  const { cost, gpuHours, runsHash } = figures;
-  return { file: name, bytes, sha256, cost, currency, gpuHours, runsHash };
+  const { cost, gpuHours, runsHash, focus } = figures;
+  const focusVersion = focus?.focusVersion ?? null;
+  return { file: name, bytes, sha256, cost, currency, gpuHours, runsHash, focusVersion };
 }

@@ -75,6 +75,20 @@ export async function readOccasion(store: StoreClient, occasion: Occasion): Prom
   return rows.map(recordOf);
 }
 
+/** Returns what is recorded of the deliveries of a period to any recipient, oldest first. Fails with a `StoreError`. */
+export async function readDelivered(
+  store: StoreClient,
+  { delivery, from, until }: Pick<Occasion, "delivery" | "from" | "until">,
+): Promise<readonly DeliveryDetails[]> {
+  const rows = await store.query<RecordRow>(
+    `${RECORDS} AND row.what = 'delivered' AND row.delivery = {delivery:String}
+       AND row.from_at = fromUnixTimestamp64Milli({from:Int64}) AND row.until_at = fromUnixTimestamp64Milli({until:Int64})
+     ORDER BY row.at`,
+    { delivery, from, until },
+  );
+  return rows.map((row) => recordOf(row).details);
+}
+
 function recordOf({ details, ...row }: RecordRow): DeliveryRecord {
   return { ...row, details: JSON.parse(details) as DeliveryDetails };
 }

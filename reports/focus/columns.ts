@@ -1,40 +1,39 @@
 import { decimalText } from "../../domain/exact/integer.ts";
 import { SERVING_COUNTS } from "../../domain/serving/line.ts";
+import { UNATTRIBUTED } from "../../domain/serving/tenants.ts";
+import type { StandingEntry } from "../../domain/price/book.ts";
 import { formatAmount, lastUnits, type Amount, type Quantity } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
-import type { FocusConfig } from "../../runtime/config/focus.ts";
-import { allocatedTo, pricingCategoryOf, resourceOf, skuOf } from "./identity.ts";
-import { subjectOf, type Measure } from "./measure.ts";
+import type { FocusVersion } from "../../runtime/config/focus.ts";
+import { COMMITMENT_TYPES, commitmentCategory, contractApplied, unusedAmount, unusedCommitment } from "./commitment.ts";
+import {
+  allocatedTo,
+  commitmentId,
+  invoiceOf,
+  pricingCategoryOf,
+  resourceOf,
+  skuOf,
+  type FocusResource,
+} from "./identity.ts";
+import { subjectOf } from "./measure.ts";
+import { momentOf } from "./moment.ts";
 import type { Origin, Part, ServedWork } from "./part.ts";
+import type { FocusDraft, FocusSetting } from "./setting.ts";
 import { allocatedTagsOf, tagsOf } from "./tags.ts";
-import { PRICE_DIGITS, type UnitPrices } from "./unit-price.ts";
-
-/** The names for the rows that the ledger does not have, and the policy and the currency. */
-export interface FocusSetting extends FocusConfig {
-  readonly policy: string;
-  readonly currency: string;
-  /** True if the sums of origins are hidden, because the reader may see only some parts of them. Then no row has a ratio. */
-  readonly hidesOrigins?: boolean;
-}
-
-/** A part with values that depend on the other parts of its origin. */
-export interface PricedPart {
-  readonly part: Part;
-  /** Undefined for adjustments. */
-  readonly measure: Measure | undefined;
-  /** Undefined if FOCUS's columns of prices are null: for adjustments, and for corrections without a matching unit price. */
-  readonly prices: UnitPrices | undefined;
-  /** Decimal text; undefined if an origin cannot be expressed in ratios. */
-  readonly ratio: string | undefined;
-}
+import type { PricedPart } from "./priced-part.ts";
+import { PRICE_DIGITS } from "./unit-price.ts";
 
 /** The type of a column in formats with types. */
 export type FocusKind = "text" | "decimal" | "time" | "json";
 
-/** A column of the file. */
-export interface FocusColumn {
+/** The name of a column, and the type of its values. */
+export interface ColumnHead {
   readonly name: string;
   readonly kind: FocusKind;
+}
+
+/** A column of the file. */
+export interface FocusColumn extends ColumnHead {
   /** Returns null, never an empty text, if there is no value. */
   readonly of: (row: PricedPart, setting: FocusSetting) => string | null;
 }
@@ -53,7 +52,7 @@ const amount = (name: string, valueOf: (row: PricedPart) => Amount<Quantity> | u
     return amount === undefined ? undefined : formatAmount(amount);
   });
 const time = (name: string, valueOf: (part: Part) => number): FocusColumn =>
-  column("time", name, ({ part }) => `${new Date(valueOf(part)).toISOString().slice(0, 19)}Z`);
+  column("time", name, ({ part }) => momentOf(valueOf(part)));
 const json = (name: string, valueOf: (row: PricedPart) => Readonly<Record<string, string>> | undefined): FocusColumn =>
   column("json", name, (row) => {
     const value = valueOf(row);
@@ -68,7 +67,33 @@ const ofService = (name: string, key: keyof NonNullable<Origin["service"]>): Foc
 
 type TextOfPart = { [Key in keyof Part]: Part[Key] extends string ? Key : never }[keyof Part];
 
-/** The columns of FOCUS 1.3 in alphabetical order, like FOCUS's. */
+const ofCommitment = (name: string, valueOf: (entry: StandingEntry) => string): FocusColumn =>
+  text(name, ({ part }, setting) => {
+    const entry = unusedCommitment(part, setting);
+    return entry && valueOf(entry);
+  });
+
+/** The versions of columns that not all files have. */
+const VERSIONS: Readonly<Record<string, FocusVersion | FocusDraft>> = {
+  ...Object.fromEntries(["ProviderName", "PublisherName"].map((name) => [name, "1.3"])),
+  ...Object.fromEntries(
+    [
+      "CommitmentDiscountCategory",
+      "CommitmentDiscountId",
+      "CommitmentDiscountName",
+      "CommitmentDiscountQuantity",
+      "CommitmentDiscountStatus",
+      "CommitmentDiscountType",
+      "CommitmentDiscountUnit",
+      "ContractApplied",
+      "InvoiceDetailId",
+      "InvoiceId",
+    ].map((name) => [name, "1.4"]),
+  ),
+  PrincipalId: "1.5",
+};
+
+/** The columns of all versions of FOCUS in alphabetical order, like FOCUS's. */
 const STANDARD: readonly FocusColumn[] = [
   text("AllocatedMethodDetails", detailsOf),
   text("AllocatedMethodId", ({ part: { work } }, { policy }) =>
@@ -92,40 +117,50 @@ const STANDARD: readonly FocusColumn[] = [
   text("ChargeFrequency", () => "Usage-Based"),
   time("ChargePeriodEnd", ({ origin }) => origin.until),
   time("ChargePeriodStart", ({ origin }) => origin.from),
-  amount("ConsumedQuantity", ({ measure, prices }) => (prices === undefined ? undefined : measure?.quantity)),
-  text("ConsumedUnit", unitOf),
+  ofCommitment("CommitmentDiscountCategory", commitmentCategory),
+  ofCommitment("CommitmentDiscountId", commitmentId),
+  ofCommitment("CommitmentDiscountName", ({ name }) => name),
+  decimal("CommitmentDiscountQuantity", (row, setting) => unusedAmount(row, setting)?.quantity),
+  ofCommitment("CommitmentDiscountStatus", () => "Unused"),
+  ofCommitment("CommitmentDiscountType", (entry) => COMMITMENT_TYPES[commitmentCategory(entry)]),
+  text("CommitmentDiscountUnit", (row, setting) => unusedAmount(row, setting)?.unit),
+  decimal("ConsumedQuantity", (row, setting) =>
+    row.measure === undefined || !isConsumed(row, setting) ? undefined : formatAmount(row.measure.quantity),
+  ),
+  text("ConsumedUnit", (row, setting) => (isConsumed(row, setting) ? unitOf(row) : undefined)),
+  text("ContractApplied", contractApplied),
   amount("ContractedCost", ({ part }) => part.contracted),
   decimal("ContractedUnitPrice", ({ prices }) => priceText(prices?.contracted)),
   amount("EffectiveCost", ({ part }) => part.effective),
   text("HostProviderName", (_, { hostProvider, serviceProvider }) => hostProvider ?? serviceProvider),
+  text("InvoiceDetailId", ({ part }, { invoiced }) => invoiceOf(part, invoiced)?.detail),
+  text("InvoiceId", ({ part }, { invoiced }) => invoiceOf(part, invoiced)?.invoice),
   text("InvoiceIssuerName", (_, { invoiceIssuer, serviceProvider }) => invoiceIssuer ?? serviceProvider),
   amount("ListCost", ({ part }) => part.list),
   decimal("ListUnitPrice", ({ prices }) => priceText(prices?.list)),
   text("PricingCategory", ({ part, prices }) => (prices === undefined ? undefined : pricingCategoryOf(part))),
   decimal("PricingQuantity", ({ prices }) => priceText(prices?.quantity)),
   text("PricingUnit", unitOf),
+  text("PrincipalId", ({ part: { work } }) => (work?.tenant === UNATTRIBUTED ? undefined : work?.tenant)),
   text("ProviderName", (_, { serviceProvider }) => serviceProvider),
   text("PublisherName", (_, { serviceProvider }) => serviceProvider),
   text("RegionId", ({ part }) => part.origin.region),
   text("RegionName", ({ part }) => part.origin.region),
-  text("ResourceId", ({ part }) => resourceOf(part.origin)?.id),
-  text("ResourceName", ({ part }) => resourceOf(part.origin)?.name),
-  text("ResourceType", ({ part }) => resourceOf(part.origin)?.type),
+  text("ResourceId", ({ part }, setting) => resourceIn(part, setting)?.id),
+  text("ResourceName", ({ part }, setting) => resourceIn(part, setting)?.name),
+  text("ResourceType", ({ part }, setting) => resourceIn(part, setting)?.type),
   text("ServiceCategory", () => "Compute"),
   text("ServiceName", (_, { serviceName }) => serviceName),
   text("ServiceProviderName", (_, { serviceProvider }) => serviceProvider),
   text("ServiceSubcategory", () => "Other (Compute)"),
   text("SkuId", ({ part }) => skuOf(part)?.id),
   text("SkuMeter", ({ part }) => skuOf(part)?.meter),
-  json("SkuPriceDetails", ({ part, prices }) =>
-    prices === undefined || part.origin.instanceType === "" ? undefined : { InstanceType: part.origin.instanceType },
-  ),
+  json("SkuPriceDetails", ({ part, prices }) => (prices === undefined ? undefined : priceDetailsOf(part.origin))),
   text("SkuPriceId", ({ part, prices }) => (prices === undefined ? undefined : skuOf(part)?.priceId)),
   text("SubAccountId", ({ part }) => part.team),
   text("SubAccountName", ({ part }) => part.team),
   text("SubAccountType", ({ part }) => (part.team === "" ? undefined : "Team")),
   json("Tags", ({ part }) => tagsOf(part.origin)),
-  text("x_Policy", (_, { policy }) => policy),
 ];
 
 const PAYER: readonly FocusColumn[] = [
@@ -144,9 +179,8 @@ const SUMS: readonly FocusColumn[] = [
   decimal("x_Lines", ({ part }) => String(part.lines)),
 ];
 
-/** The columns of a file of charges: the Cost and Usage of FOCUS 1.3, and our own. docs/focus.md explains each. */
-export const FOCUS_COLUMNS: readonly FocusColumn[] = [
-  ...STANDARD,
+/** Our own columns of a file of charges. docs/focus.md explains each. */
+const CHARGE_COLUMNS: readonly FocusColumn[] = [
   ofPart("x_State", "state"),
   ofPart("x_Because", "because"),
   ...PAYER,
@@ -168,9 +202,8 @@ export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   ...SUMS,
 ];
 
-/** The columns of a file of inference services. */
-export const SERVICE_COLUMNS: readonly FocusColumn[] = [
-  ...STANDARD,
+/** Our own columns of a file of inference services. */
+const SERVICE_COLUMNS: readonly FocusColumn[] = [
   ofWork("text", "x_Rule", ({ rule }) => rule),
   ofWork("text", "x_Phase", ({ phase }) => phase),
   ofWork("text", "x_Basis", ({ basis }) => basis),
@@ -190,6 +223,40 @@ export const SERVICE_COLUMNS: readonly FocusColumn[] = [
   ...SUMS,
 ];
 
+const OWN_COLUMNS = { charges: CHARGE_COLUMNS, services: SERVICE_COLUMNS } as const;
+
+/** Returns the columns of Cost and Usage in a version, for a file of charges or of services: FOCUS's, and then our own. */
+export function focusColumns(
+  kind: keyof typeof OWN_COLUMNS,
+  { version, draft }: Pick<FocusSetting, "version" | "draft">,
+): readonly FocusColumn[] {
+  const standard = STANDARD.filter(({ name }) => [undefined, version, draft].includes(VERSIONS[name]));
+  const own = [text("x_Policy", (_, { policy }) => policy), ...OWN_COLUMNS[kind]];
+  return [...standard, ...(version === "1.3" ? own : own.toSorted((a, b) => (a.name < b.name ? -1 : 1)))];
+}
+
+/** The unused part of a commitment is its own resource. */
+function resourceIn(part: Part, setting: FocusSetting): FocusResource | undefined {
+  const entry = unusedCommitment(part, setting);
+  return entry === undefined
+    ? resourceOf(part.origin)
+    : { id: commitmentId(entry), name: entry.name, type: "Commitment" };
+}
+
+function isConsumed({ part, prices }: PricedPart, setting: FocusSetting): boolean {
+  return prices !== undefined && unusedCommitment(part, setting) === undefined;
+}
+
+/** The developer of a model is the name before the slash, as in Hugging Face's names. Other parts of a name have no fixed place. */
+function priceDetailsOf({ instanceType, model = "" }: Origin): Readonly<Record<string, string>> {
+  const [, developer] = /^([^/]+)\/[^/]+$/.exec(model) ?? [];
+  return {
+    ...(instanceType === "" ? {} : { InstanceType: instanceType }),
+    ...(developer === undefined ? {} : { ModelDeveloper: developer }),
+    ...(model === "" ? {} : { ModelId: model }),
+  };
+}
+
 function unitOf({ measure, prices }: PricedPart): string | undefined {
   return prices === undefined ? undefined : measure?.unit;
 }
@@ -208,6 +275,10 @@ function detailsOf({ measure, ratio }: PricedPart, { hidesOrigins = false }: Foc
 function descriptionOf(part: Part): string {
   const { state, because, origin, work } = part;
   const what =
-    work !== undefined ? `inference, ${work.phase}` : subjectOf(part) === "gpu" ? `GPU time, ${state}` : state;
+    work !== undefined
+      ? `inference, ${origin.meter?.toLowerCase() ?? work.phase}`
+      : subjectOf(part) === "gpu"
+        ? `GPU time, ${state}`
+        : state;
   return `${origin.isCorrection ? "correction of " : ""}${what}${because === "" ? "" : `, because ${because}`}`;
 }

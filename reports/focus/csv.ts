@@ -1,7 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
 import { formatCsv } from "../format/csv.ts";
-import type { FocusColumn } from "./columns.ts";
+import type { ColumnHead } from "./columns.ts";
 import type { WrittenCells } from "./check/check.ts";
 import type { FocusCells } from "./rows.ts";
 
@@ -13,7 +13,7 @@ const CHARACTERS_AT_ONCE = 65_536;
  * apostrophe before a spreadsheet formula would change a name.
  */
 export async function* focusCsv(
-  columns: readonly FocusColumn[],
+  columns: readonly ColumnHead[],
   rows: AsyncIterable<readonly FocusCells[]>,
 ): AsyncGenerator<Uint8Array> {
   let text = csvOf([columns.map(({ name }) => name)]);

@@ -5,13 +5,17 @@ import type { ChargesQuestion } from "../question/question.ts";
 import { readReport } from "../report/read-report.ts";
 import { refuseListPrices } from "../read/list-priced.ts";
 import type { Expected } from "./check/rule.ts";
-import { FOCUS_COLUMNS, type FocusSetting } from "./columns.ts";
+import { datasetOf } from "./check/dataset.ts";
+import { focusColumns } from "./columns.ts";
 import { aboutOf, focusFile, type FocusExport, type FocusWay } from "./file.ts";
 import { planFocus, unpricedLines, type FocusPlan } from "./plan.ts";
 import { readOrigins } from "./read-origins.ts";
+import { withInvoices } from "./invoiced.ts";
+import { rowsOfAll } from "./rows.ts";
+import type { FocusSetting } from "./setting.ts";
 
 /**
- * Exports the charges of a question as the Cost and Usage of FOCUS 1.3: a row for the equal lines of a UTC day, with split-cost columns.
+ * Exports the charges of a question as the Cost and Usage of FOCUS: a row for the equal lines of a UTC day, with split-cost columns.
  * Only one portion of the lines is in memory at a time. Fails with a `StoreError`, and with a `ListPricedError` for charges by list prices.
  */
 export async function exportFocus(
@@ -21,14 +25,13 @@ export async function exportFocus(
   way: FocusWay,
 ): Promise<FocusExport> {
   if (way.listPrices !== true) await refuseListPrices(store, question);
+  // Read before the lines are fixed: lines of a closing that comes meanwhile are not in the file.
+  const invoiced = await withInvoices(store, setting);
   const { plan, expected } = await planned(store, question, setting.currency, way.linesAtOnce);
-  const source = {
-    columns: FOCUS_COLUMNS,
-    origins: readOrigins(store, plan),
-    expected,
-    about: aboutOf(question, plan.fixed.runs, plan.unpriced),
-  };
-  return focusFile(store, source, setting, way);
+  const columns = focusColumns("charges", setting);
+  const rows = rowsOfAll(readOrigins(store, plan), columns, invoiced);
+  const about = aboutOf(question, setting, plan.fixed.runs, plan.unpriced);
+  return focusFile(store, { dataset: datasetOf(setting), columns, rows, expected }, about, way);
 }
 
 /**

@@ -6,23 +6,24 @@ import { checkFocus, type CheckOutcome, type WrittenCells } from "./check/check.
 import { FocusCheckError } from "./check/error.ts";
 import { checkedOnTheWay } from "./check/on-the-way.ts";
 import type { Expected } from "./check/rule.ts";
-import type { FocusColumn, FocusSetting } from "./columns.ts";
+import type { Dataset } from "./check/dataset.ts";
+import type { ColumnHead } from "./columns.ts";
 import { focusCsv, readFocusCsv } from "./csv.ts";
-import { createTally, FOCUS_VERSION, type FocusManifest, type Tally } from "./manifest.ts";
+import { createTally, type FileManifest, type FocusManifest, type Tally } from "./manifest.ts";
 import { focusParquet } from "./parquet.ts";
-import type { Part } from "./part.ts";
+import type { FocusSetting } from "./setting.ts";
 import { unpricedLines, type UnpricedTeam } from "./plan.ts";
-import { rowsOf, type FocusCells } from "./rows.ts";
+import type { FocusCells } from "./rows.ts";
 
 /** A file while it is written, and its manifest. */
-export interface FocusExport {
+export interface FocusExport<Manifest extends FileManifest = FocusManifest> {
   /**
    * Ends with a {@link FocusCheckError} if the file is checked and breaks a rule. Fails otherwise with a `StoreError` or a
    * `LinesReplacedError`.
    */
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Returns the manifest. It is correct for the whole file when all bytes have been read. */
-  manifest(): FocusManifest;
+  manifest(): Manifest;
 }
 
 /** The options of an export. */
@@ -36,39 +37,35 @@ export interface FocusWay {
   readonly linesAtOnce?: number;
 }
 
-/** The content of a file, with its expected sums and the first part of its manifest. */
+/** The content of a file, with the rules that it must follow and its expected sums. */
 export interface FocusSource {
-  readonly columns: readonly FocusColumn[];
-  /** Origins with all of their parts, at least one of which is asked for. */
-  readonly origins: AsyncIterable<readonly [Part, ...Part[]]>;
+  readonly dataset: Dataset;
+  readonly columns: readonly ColumnHead[];
+  readonly rows: AsyncIterable<readonly FocusCells[]>;
   readonly expected: Expected;
-  readonly about: Pick<FocusManifest, "rule" | "kind" | "from" | "until" | "where" | "unpriced" | "runsHash">;
 }
 
-/** Returns the file of a source. Its bytes are made while they are read. */
-export function focusFile(
+/** Returns the file of a source. Its bytes are made while they are read. `about` is the part of the manifest that is known before. */
+export function focusFile<About extends object>(
   store: StoreClient,
-  { columns, origins, expected, about }: FocusSource,
-  setting: FocusSetting,
+  { dataset, columns, rows, expected }: FocusSource,
+  about: About,
   { format, isChecked }: Pick<FocusWay, "format" | "isChecked">,
-): FocusExport {
+): FocusExport<FileManifest & About> {
   const tally = createTally(columns);
   let outcome: CheckOutcome | undefined;
   async function* checked<Of>(
     parts: AsyncIterable<Of>,
     linesOf: (copy: AsyncIterable<Of>) => AsyncIterable<WrittenCells>,
   ): AsyncGenerator<Of> {
-    outcome = yield* checkedOnTheWay(parts, (copy) => checkFocus(linesOf(copy), expected));
+    outcome = yield* checkedOnTheWay(parts, (copy) => checkFocus(linesOf(copy), dataset, expected));
     if (outcome.count > 0) throw new FocusCheckError(outcome);
-  }
-  async function* rows(): AsyncGenerator<readonly FocusCells[]> {
-    for await (const parts of origins) yield rowsOf(parts, columns, setting);
   }
   async function* withHeads(portions: AsyncIterable<readonly FocusCells[]>): AsyncGenerator<WrittenCells> {
     yield columns.map(({ name }) => name);
     for await (const some of portions) yield* some;
   }
-  const cells = counted(rows(), tally);
+  const cells = counted(rows, tally);
   const csv = focusCsv(columns, cells);
   const file = {
     csv: () => (isChecked ? checked(csv, readFocusCsv) : csv),
@@ -77,10 +74,9 @@ export function focusFile(
   return {
     bytes: file[format](),
     manifest: () => ({
-      focusVersion: FOCUS_VERSION,
-      policy: setting.policy,
+      focusVersion: dataset.version,
+      dataset: dataset.name,
       ...about,
-      currency: setting.currency,
       rows: tally.rows,
       sums: tally.sums,
       check:
@@ -101,18 +97,25 @@ async function* counted(
   }
 }
 
-/** Returns the part of a manifest that is known before a file is written. */
+/** The part of the manifest of Cost and Usage that is known before a file is written. */
+export type FocusAbout = Omit<FocusManifest, keyof FileManifest>;
+
+/** Returns the manifest of Cost and Usage as far as it is known before a file is written. */
 export function aboutOf(
   { kind, span, where }: Pick<ChargesQuestion, "kind" | "span" | "where">,
+  { policy, currency, draft }: FocusSetting,
   runs: readonly string[],
   unpriced: readonly UnpricedTeam[],
-): FocusSource["about"] {
+): FocusAbout {
   const gpuHours = sum(unpriced.map((team) => amountOf<"gpu-hour">(team.gpuHours)));
   return {
+    ...(draft && { focusDraft: draft }),
+    policy,
     kind,
     from: new Date(span.from).toISOString(),
     until: new Date(span.until).toISOString(),
     where,
+    currency,
     unpriced: { lines: unpricedLines(unpriced), gpuHours: formatAmount(gpuHours), teams: unpriced },
     runsHash: createHash("sha256").update(runs.join("\n")).digest("hex"),
   };

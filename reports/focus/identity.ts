@@ -1,4 +1,6 @@
 import { isTeams } from "../../domain/charge/charge.ts";
+import type { StandingEntry } from "../../domain/price/book.ts";
+import { dateText, periodOf } from "../../domain/period.ts";
 import { subjectOf, type FocusSubject } from "./measure.ts";
 import type { Origin, Part, ServedWork } from "./part.ts";
 import { UNATTRIBUTED } from "../../domain/serving/tenants.ts";
@@ -13,7 +15,7 @@ function joined(...names: readonly string[]): string {
 export interface FocusResource {
   readonly id: string;
   readonly name: string;
-  readonly type: "GPU" | "Node" | "Inference service";
+  readonly type: "GPU" | "Node" | "Inference service" | "Commitment";
 }
 
 /** Returns the GPU, the node or the service of an origin; undefined for an origin without any of them. */
@@ -26,6 +28,38 @@ export function resourceOf({ cluster, service, node, slot }: Origin): FocusResou
   if (node === "") return undefined;
   if (slot === undefined) return { id: joined(cluster, node), name: node, type: "Node" };
   return { id: joined(cluster, node, String(slot)), name: `${node} GPU ${slot}`, type: "GPU" };
+}
+
+/** Returns the id of a commitment, its contract and its resource. It follows the name in the price book. */
+export function commitmentId({ name }: Pick<StandingEntry, "name">): string {
+  return joined("commitment", name.replace(/^commitment /, ""));
+}
+
+/** The ids of an invoice and of one of its lines. */
+export interface InvoiceIds {
+  readonly invoice: string;
+  readonly detail: string;
+}
+
+/**
+ * Returns the ids of the statement of a payer in a billing period, and of its line for the charges of a month: the period itself, or an
+ * earlier month that the line corrects. Times are in milliseconds.
+ */
+export function invoiceIds(
+  payer: { readonly team: string; readonly costCenter: string },
+  billingPeriod: number,
+  month: number,
+): InvoiceIds {
+  const nameOf = (millis: number): string => dateText(millis).slice(0, 7);
+  const invoice = joined(nameOf(billingPeriod), payer.team, ...(payer.costCenter === "" ? [] : [payer.costCenter]));
+  return { invoice, detail: `${invoice}#${nameOf(month)}` };
+}
+
+/** Returns the ids of the invoice of a part, if the statements of its billing period are invoices. */
+export function invoiceOf(part: Part, invoiced: ReadonlySet<number> | undefined): InvoiceIds | undefined {
+  const { billingPeriod, isCorrection, from } = part.origin;
+  if (invoiced?.has(billingPeriod) !== true) return undefined;
+  return invoiceIds(part, billingPeriod, isCorrection ? periodOf(from).from : billingPeriod);
 }
 
 /** The receiver of a part of an origin's cost. */
@@ -72,10 +106,15 @@ const METERS: Readonly<Record<Exclude<FocusSubject, "adjustment">, string>> = {
 export function skuOf(part: Pick<Part, "origin" | "state">): Sku | undefined {
   const subject = subjectOf(part);
   if (subject === "adjustment") return undefined;
-  const { service, gpuModel, instanceType, price } = part.origin;
+  const { service, gpuModel, instanceType, price, model, meter } = part.origin;
   if (service !== undefined) {
-    const id = joined("service", gpuModel);
-    return { id, meter: "GPU time of inference services", priceId: `${id}/mean of the day` };
+    const id = joined(
+      "service",
+      gpuModel,
+      ...(model === undefined ? [] : [model]),
+      ...(meter === undefined ? [] : [meter]),
+    );
+    return { id, meter: meter ?? "GPU time of inference services", priceId: `${id}/mean of the day` };
   }
   const id = joined(subject, gpuModel, instanceType);
   return { id, meter: METERS[subject], priceId: `${id}/${price}` };

@@ -1,18 +1,30 @@
 import { counted } from "../../domain/counted.ts";
 import { amountOf, formatAmount, lastUnits, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
+import type { FocusVersion } from "../../runtime/config/focus.ts";
 import type { SplitRule } from "../../domain/serving/split-rule.ts";
 import type { Filter, ReportKind } from "../question/question.ts";
 import type { CheckOutcome } from "./check/check.ts";
-import type { FocusColumn } from "./columns.ts";
+import type { DatasetName } from "./check/dataset.ts";
+import type { ColumnHead } from "./columns.ts";
+import type { FocusDraft } from "./setting.ts";
 import type { UnpricedTeam } from "./plan.ts";
 import type { FocusCells } from "./rows.ts";
 
-/** The version of the specification of the files. */
-export const FOCUS_VERSION = "1.3";
+/** The manifest beside a file of any dataset. Amounts are decimal texts. */
+export interface FileManifest {
+  readonly focusVersion: FocusVersion;
+  readonly dataset: DatasetName;
+  readonly rows: number;
+  /** The sums of columns that the file has; 0 for others. */
+  readonly sums: Readonly<Record<SummedColumn, string>>;
+  /** Null if the file was not checked. */
+  readonly check: (Omit<CheckOutcome, "rows"> & { readonly isPassed: boolean }) | null;
+}
 
-/** The manifest beside a file: its sources, its sums, and what is left out. Amounts are decimal texts. */
-export interface FocusManifest {
-  readonly focusVersion: typeof FOCUS_VERSION;
+/** The manifest beside a file of Cost and Usage: its sources, its sums, and what is left out. */
+export interface FocusManifest extends FileManifest {
+  /** The unreleased version whose merged columns the file has, too. */
+  readonly focusDraft?: FocusDraft;
   readonly policy: string;
   /** The rule of the split, in a file of services. */
   readonly rule?: SplitRule;
@@ -22,14 +34,10 @@ export interface FocusManifest {
   readonly until: string;
   readonly where: readonly Filter[];
   readonly currency: string;
-  readonly rows: number;
-  readonly sums: Readonly<Record<SummedColumn, string>>;
   /** Usage without a price. It has no row. */
   readonly unpriced: { readonly lines: number; readonly gpuHours: string; readonly teams: readonly UnpricedTeam[] };
   /** SHA-256 of the ids of the lines' runs. */
   readonly runsHash: string;
-  /** Null if the file was not checked. */
-  readonly check: (Omit<CheckOutcome, "rows"> & { readonly isPassed: boolean }) | null;
 }
 
 /** Columns whose sums are in the manifest. */
@@ -43,7 +51,7 @@ const SUMMED = [
   "x_Lines",
 ] as const;
 
-/** See {@link FocusManifest}. */
+/** See {@link FileManifest}. */
 export type SummedColumn = (typeof SUMMED)[number];
 
 /** Adds up rows as they are written. */
@@ -54,7 +62,7 @@ export interface Tally {
 }
 
 /** Creates an empty tally of a file with some columns. */
-export function createTally(columns: readonly FocusColumn[]): Tally {
+export function createTally(columns: readonly ColumnHead[]): Tally {
   const indexes = SUMMED.map((name) => columns.findIndex((column) => column.name === name));
   const sums: Amount<Quantity>[] = SUMMED.map(() => lastUnits(0n));
   let count = 0;

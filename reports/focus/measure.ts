@@ -32,15 +32,17 @@ export function subjectOf({ state }: { readonly state: ChargeState }): FocusSubj
 
 /** The unit of a part for FOCUS, and its quantity in 10⁻⁹ of the unit. */
 export interface Measure {
-  readonly unit: "GPU-Hours" | "Node-Hours" | "Hours";
+  readonly unit: "GPU-Hours" | "Node-Hours" | "Hours" | "Tokens";
   readonly quantity: Amount<Quantity>;
 }
 
 /**
  * Returns the measure to which a part's price applies: GPU-hours; the node's hours for a node's cost beside its GPUs; the commitment's
- * hours for an unused commitment. Corrections do not change the last two. Undefined for adjustments, which have no price.
+ * hours for an unused commitment; tokens where they have a meter of their own. Corrections do not change the hours of nodes and commitments. Undefined for adjustments, which have no price.
  */
-export function measureOf(part: Pick<Part, "origin" | "state" | "gpuHours" | "millis">): Measure | undefined {
+export function measureOf(part: Pick<Part, "origin" | "state" | "gpuHours" | "millis" | "work">): Measure | undefined {
+  if (part.origin.meter !== undefined)
+    return { unit: "Tokens", quantity: lastUnits(BigInt(part.work?.counts.cachedTokens ?? 0) * LAST_UNITS_IN_ONE) };
   switch (subjectOf(part)) {
     case "gpu":
       return { unit: "GPU-Hours", quantity: part.gpuHours };

@@ -1,6 +1,6 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { arrowOf, parquetOf } from "../format/parquet.ts";
-import type { FocusColumn, FocusKind } from "./columns.ts";
+import type { ColumnHead, FocusKind } from "./columns.ts";
 import type { FocusCells } from "./rows.ts";
 
 /** The number of rows that the store gets at once. */
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<FocusKind, string>> = {
 /** Returns rows as Parquet, with decimals and times. The store makes the columns. Fails with a `StoreError`. */
 export function focusParquet(
   store: StoreClient,
-  columns: readonly FocusColumn[],
+  columns: readonly ColumnHead[],
   rows: AsyncIterable<readonly FocusCells[]>,
 ): AsyncIterable<Uint8Array> {
   return parquetOf(portions(store, columns, rows));
@@ -25,7 +25,7 @@ export function focusParquet(
 
 async function* portions(
   store: StoreClient,
-  written: readonly FocusColumn[],
+  written: readonly ColumnHead[],
   rows: AsyncIterable<readonly FocusCells[]>,
 ): AsyncGenerator<AsyncIterable<Uint8Array>> {
   const columns = written.map(({ name, kind }) => ({ name, type: TYPES[kind] }));

@@ -22,6 +22,10 @@ export interface Origin extends Readonly<Record<MachineDimension, string>> {
   readonly cluster: string;
   /** Undefined in a file of charges. */
   readonly service: Omit<ServiceName, "cluster"> | undefined;
+  /** The model that the service served, if an origin is of one model: with the columns of 1.5. Empty for time without a model. */
+  readonly model?: string;
+  /** The meter of tokens that are counted by themselves, with the columns of 1.5. */
+  readonly meter?: "Input Cache";
   /** Empty for a cost of no node, and for a service. */
   readonly node: string;
   /** The GPU's index; undefined for a cost of a whole node or of no node. */

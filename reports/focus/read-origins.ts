@@ -13,7 +13,7 @@ import { DAY_MILLIS } from "../../domain/time.ts";
 /** The names of {@link Origin} and {@link Part} whose values are texts. */
 type OriginText = TextOf<Origin>;
 type PartText = TextOf<Omit<Part, "origin">>;
-type TextOf<Of> = { [Name in keyof Of]: Of[Name] extends string ? Name : never }[keyof Of];
+type TextOf<Of> = { [Name in keyof Of]-?: Of[Name] extends string ? Name : never }[keyof Of];
 
 /** Returns the text columns that all lines of an origin, or of a part, have in common. */
 const textsInCommon = (focus: ChargeColumn["focus"]): Readonly<Record<string, string>> =>

@@ -1,8 +1,10 @@
 import { sum } from "../../domain/exact/units.ts";
 import type { Part } from "./part.ts";
-import type { FocusColumn, FocusSetting, PricedPart } from "./columns.ts";
+import type { FocusColumn } from "./columns.ts";
 import { measureOf } from "./measure.ts";
+import type { PricedPart } from "./priced-part.ts";
 import { ratiosOf } from "./ratio.ts";
+import type { FocusSetting } from "./setting.ts";
 import { ownPrices, partPrices, type Priced, type UnitPrices } from "./unit-price.ts";
 
 /** A row as written: a text or null for each column. */
@@ -17,6 +19,15 @@ export function rowsOf(
   return pricedParts(parts)
     .filter(({ part }) => part.isAskedFor)
     .map((row) => columns.map((column) => column.of(row, setting)));
+}
+
+/** Returns the rows of origins, portion by portion. */
+export async function* rowsOfAll(
+  origins: AsyncIterable<readonly [Part, ...Part[]]>,
+  columns: readonly FocusColumn[],
+  setting: FocusSetting,
+): AsyncGenerator<readonly FocusCells[]> {
+  for await (const parts of origins) yield rowsOf(parts, columns, setting);
 }
 
 /**

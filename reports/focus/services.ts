@@ -9,7 +9,12 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 import { groupsOfLines, LinesReplacedError } from "../lines/fixed.ts";
 import { LINES_AT_ONCE } from "../lines/portions.ts";
 import { servingSql, type ServingQuestion } from "../serving/question.ts";
-import { SERVICE_COLUMNS, type FocusSetting } from "./columns.ts";
+import { datasetOf } from "./check/dataset.ts";
+import { focusColumns } from "./columns.ts";
+import { withInvoices } from "./invoiced.ts";
+import { rowsOfAll } from "./rows.ts";
+import { withCacheMeters } from "./cache-meter.ts";
+import type { FocusSetting } from "./setting.ts";
 import { aboutOf, focusFile, type FocusExport, type FocusWay } from "./file.ts";
 import { byOrigin } from "./by-origin.ts";
 import type { Origin, Part } from "./part.ts";
@@ -29,7 +34,7 @@ interface FixedServices {
 }
 
 /**
- * Exports the cost of inference services as FOCUS 1.3 with split-cost columns. The origin is a service on a UTC day on one model of GPU; its
+ * Exports the cost of inference services as FOCUS with split-cost columns. The origin is a service on a UTC day on one model of GPU; its
  * parts are phases of models, for tenants. The file splits the charges of the services' pods once more, so its sums are part of a file of
  * charges of the same time, and not to be added to it. Fails with a `StoreError`.
  */
@@ -40,14 +45,14 @@ export async function exportServices(
   way: FocusWay,
 ): Promise<FocusExport> {
   if (way.listPrices !== true) await refuseListPrices(store, question);
+  const invoiced = await withInvoices(store, setting);
   const fixed = await fixServices(store, question);
-  const source = {
-    columns: SERVICE_COLUMNS,
-    origins: readServices(store, fixed, way.linesAtOnce),
-    expected: { sums: fixed.sums, isWhole: question.where.length === 0 },
-    about: { rule: question.rule, ...aboutOf(question, fixed.runs, fixed.unpriced) },
-  };
-  return focusFile(store, source, setting, way);
+  const columns = focusColumns("services", setting);
+  const origins = readServices(store, fixed, { hasModels: setting.draft !== undefined, ...way });
+  const rows = rowsOfAll(setting.draft === undefined ? origins : withCacheMeters(origins), columns, invoiced);
+  const expected = { sums: fixed.sums, isWhole: question.where.length === 0 };
+  const about = { rule: question.rule, ...aboutOf(question, setting, fixed.runs, fixed.unpriced) };
+  return focusFile(store, { dataset: datasetOf(setting), columns, rows, expected }, about, way);
 }
 
 const OF_RUNS = "run_id IN {runs:Array(UUID)}";
@@ -152,11 +157,12 @@ const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) =>
 async function* readServices(
   store: StoreClient,
   { question, runs, days, sums }: FixedServices,
-  linesAtOnce = LINES_AT_ONCE,
+  { hasModels, linesAtOnce = LINES_AT_ONCE }: { readonly hasModels: boolean; readonly linesAtOnce?: number },
 ): AsyncGenerator<readonly [Part, ...Part[]]> {
   const asked = servingSql({ ...question, by: [] });
   const all = servingSql({ ...question, where: [], by: [] });
-  const keys = ["billing", "correction", ...ORIGIN];
+  // With the columns of 1.5, an origin is of one model, because a price has the keys of one model.
+  const keys = ["billing", "correction", ...ORIGIN, ...(hasModels ? ["model"] : [])];
   const select = `SELECT toFloat64(toUnixTimestamp(toDateTime(billing_period, 'UTC'))) * 1000 AS billing,
       corrects != '' AS correction, ${[...ORIGIN, ...PART].join(", ")},
       ${asked.where} AS asked, toFloat64(count()) AS lines,
@@ -164,7 +170,7 @@ async function* readServices(
       [${SERVING_COUNTS.map((name) => `toString(sum(${columnOf(name)}))`).join(", ")}] AS counts
     FROM serving_charges AS lines
     WHERE ${OF_RUNS} AND ${all.where} AND ${HAS_COST} AND ${OF_DAY} AND ${SERVICE} IN {names:Array(String)}
-    GROUP BY ALL ORDER BY ${[...keys, ...PART].join(", ")}, asked`;
+    GROUP BY ALL ORDER BY ${[...new Set([...keys, ...PART])].join(", ")}, asked`;
   let lines = 0;
   for (const day of days) {
     const parameters = { ...all.parameters, ...asked.parameters, runs, day: day / 1000 };
@@ -178,14 +184,18 @@ async function* readServices(
       const names = group.map(({ name }) => name);
       yield* byOrigin(store.stream<ServiceRow>(select, { ...parameters, names }), keys, (row, origin) => {
         if (row.asked) lines += row.lines;
-        return partOf(row, origin ?? originOf(row, day, question), question);
+        return partOf(row, origin ?? originOf(row, day, { ...question, hasModels }), question);
       });
     }
   }
   if (String(lines) !== sums["x_Lines"]) throw new LinesReplacedError();
 }
 
-function originOf(row: ServiceRow, day: number, { kind, span }: ServicesQuestion): Origin {
+function originOf(
+  row: ServiceRow,
+  day: number,
+  { kind, span, hasModels }: Pick<ServicesQuestion, "kind" | "span"> & { readonly hasModels: boolean },
+): Origin {
   const isShowback = kind === "showback";
   return {
     billingPeriod: row.billing,
@@ -198,6 +208,7 @@ function originOf(row: ServiceRow, day: number, { kind, span }: ServicesQuestion
     slot: undefined,
     ...NO_MACHINE,
     gpuModel: row.gpu_model,
+    ...(hasModels && { model: row.model }),
     price: "",
     pricedSince: 0,
   };

@@ -37,6 +37,7 @@ const nextSteps = (page: string): Readonly<Record<ProblemCode, VNode>> => ({
   ),
   "page-gone": <p>Start again at the first page.</p>,
   "too-costly": <p>Choose a shorter time, or one team, cluster or workload.</p>,
+  "not-configured": <>An administrator can add the key to the configuration.</>,
   "too-many-requests": <p>Wait a minute.</p>,
   "cannot-print": (
     <p>Use the HTML format and print it with a browser. Or install Chromium on the machine of the server.</p>

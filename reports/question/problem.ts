@@ -35,6 +35,7 @@ const PROBLEMS = {
   "not-found": [404, "Address not found"],
   "page-gone": [410, "The figures have changed since the first page"],
   "too-costly": [422, "The question is too costly"],
+  "not-configured": [422, "The configuration lacks a key"],
   "too-many-requests": [429, "Too many requests"],
   failed: [500, "The server failed"],
   "cannot-print": [501, "This server cannot print"],

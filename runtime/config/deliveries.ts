@@ -4,6 +4,7 @@ import { validate } from "node-cron";
 import { z } from "zod";
 import { CHARGE_DIMENSIONS, isChargeDimension, labelOfDimension } from "../../domain/charge/dimension.ts";
 import { between } from "./between.ts";
+import { focusVersion } from "./focus.ts";
 import { policiesOf, type WrittenPolicy } from "./policies.ts";
 import { duration } from "./quantity.ts";
 import { flag, list, oneOf, secret, text, isWebAddress, type ConfigSources } from "./words.ts";
@@ -107,6 +108,11 @@ const delivery = (sources: ConfigSources) =>
             .optional()
             .describe("A policy with kept charges. Default: the billing policy."),
           format: oneOf(...DELIVERED_FORMATS).default("csv"),
+          focusVersion: focusVersion
+            .optional()
+            .describe(
+              "The version of FOCUS, with focus and focus-parquet. Default: `focus.version`. A delivered period keeps its version.",
+            ),
           listPrices: flag
             .default(false)
             .describe("Deliver charges by public list prices too, which apply without a price book."),
@@ -131,6 +137,11 @@ const delivery = (sources: ConfigSources) =>
         complain(["report", "kind"], `showback, because period is ${period}: a chargeback has whole months`);
       if (period !== "month" && waitFor === "closed")
         complain(["waitFor"], `settled or nothing, because period is ${period}: only months are closed`);
+      if (report.focusVersion !== undefined && !report.format.startsWith("focus"))
+        complain(
+          ["report", "focusVersion"],
+          `none, because format is ${report.format}: only focus and focus-parquet have one`,
+        );
       if (report.advice && report.format !== "html" && report.format !== "pdf")
         complain(["report", "advice"], `false, because format is ${report.format}: only html and pdf have the advice`);
       if (report.advice && Object.keys(report.where).some((dimension) => dimension !== "team"))

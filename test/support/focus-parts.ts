@@ -1,18 +1,30 @@
 import { NO_MACHINE } from "../../domain/charge/charge.ts";
 import { lastUnits } from "../../domain/exact/units.ts";
+import type { PriceBook } from "../../domain/price/book.ts";
+import { readBook } from "../../domain/price/read.ts";
 import type { Origin, Part } from "../../reports/focus/part.ts";
-import { FOCUS_COLUMNS, type FocusSetting } from "../../reports/focus/columns.ts";
+import { focusColumns } from "../../reports/focus/columns.ts";
+import type { FocusSetting } from "../../reports/focus/setting.ts";
 import type { WrittenRow } from "../../reports/focus/check/rule.ts";
 import { rowsOf } from "../../reports/focus/rows.ts";
 
 /** The parties in the rows of tests. */
 export const SETTING: FocusSetting = {
+  version: "1.3",
+  paymentTerms: "Net 30",
   policy: "default",
   currency: "USD",
   billingAccountId: "gpu-ledger",
   serviceName: "GPU time",
   serviceProvider: "GPU platform",
 };
+
+/** The price book of a content, in USD if it names no currency. */
+export function focusBook(content: object): PriceBook {
+  const read = readBook({ currency: "USD", ...content });
+  if ("problems" in read) throw new Error(JSON.stringify(read.problems));
+  return read.book;
+}
 
 /** GPU 0 of a node on a day of March. */
 export const GPU: Origin = {
@@ -81,7 +93,8 @@ export function freePart(given: Partial<Part> = {}): Part {
 
 /** The rows of an origin's parts, by column name. */
 export function writtenRows(parts: readonly [Part, ...Part[]], setting: FocusSetting = SETTING): readonly WrittenRow[] {
-  return rowsOf(parts, FOCUS_COLUMNS, setting).map((cells) =>
-    Object.fromEntries(FOCUS_COLUMNS.map(({ name }, place) => [name, cells[place]!])),
+  const columns = focusColumns("charges", setting);
+  return rowsOf(parts, columns, setting).map((cells) =>
+    Object.fromEntries(columns.map(({ name }, place) => [name, cells[place]!])),
   );
 }

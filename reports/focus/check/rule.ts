@@ -17,6 +17,8 @@ export interface FileRule {
   readonly id: string;
   readonly columns: readonly string[];
   readonly text: string;
+  /** True if a violation is of the added row itself, and not of the rows before it. */
+  readonly isOfRow?: true;
   /** Begins the check of a file. */
   readonly begin: (expected: Expected) => FileLook;
 }
@@ -31,7 +33,7 @@ export interface Expected {
 
 /** A check in progress. */
 export interface FileLook {
-  /** Returns the violation that a row reveals in the rows before it. */
+  /** Returns the violation that a row reveals. */
   readonly add: (row: WrittenRow) => Broken | undefined;
   readonly end: () => readonly Broken[];
 }

@@ -1,5 +1,8 @@
 import { isObject } from "../../../domain/object.ts";
 
+/** 1 in the unit of {@link decimalIn}. */
+export const ONE = 10n ** 18n;
+
 /** Returns a decimal in 10⁻¹⁸; undefined if the text is not a decimal or has more digits. Exponents and separators are refused. */
 export function decimalIn(text: string | null | undefined): bigint | undefined {
   const [, sign, whole, fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text ?? "") ?? [];

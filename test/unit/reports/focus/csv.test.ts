@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { FOCUS_COLUMNS } from "../../../../reports/focus/columns.ts";
+import { focusColumns } from "../../../../reports/focus/columns.ts";
 import { focusCsv, readFocusCsv } from "../../../../reports/focus/csv.ts";
 import { rowsOf, type FocusCells } from "../../../../reports/focus/rows.ts";
 import { partOf, SETTING } from "../../../support/focus-parts.ts";
 
+const COLUMNS = focusColumns("charges", SETTING);
 const HOSTILE = [
   "=cmd|' /C calc'!A0",
   'comma, "quote"',
@@ -29,9 +30,9 @@ async function* of(...items: readonly (readonly FocusCells[])[]) {
 
 describe("a FOCUS file in CSV", () => {
   it.each(HOSTILE.map((name) => ({ name })))("returns a name unchanged: $name", async ({ name }) => {
-    const rows = rowsOf([partOf({ team: name, pod: name, labels: { [name]: name } })], FOCUS_COLUMNS, SETTING);
-    const lines = await all(readFocusCsv(focusCsv(FOCUS_COLUMNS, of(rows))));
-    expect(lines).toEqual([FOCUS_COLUMNS.map((column) => column.name), ...rows]);
+    const rows = rowsOf([partOf({ team: name, pod: name, labels: { [name]: name } })], COLUMNS, SETTING);
+    const lines = await all(readFocusCsv(focusCsv(COLUMNS, of(rows))));
+    expect(lines).toEqual([COLUMNS.map((column) => column.name), ...rows]);
     expect(lines[1]).toContain(name);
   });
 
@@ -46,7 +47,7 @@ describe("a FOCUS file in CSV", () => {
   });
 
   it("has a header without rows", async () => {
-    const lines = await all(readFocusCsv(focusCsv(FOCUS_COLUMNS, of())));
-    expect(lines).toEqual([FOCUS_COLUMNS.map((column) => column.name)]);
+    const lines = await all(readFocusCsv(focusCsv(COLUMNS, of())));
+    expect(lines).toEqual([COLUMNS.map((column) => column.name)]);
   });
 });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { lastUnits } from "../../../../../domain/exact/units.ts";
 import { checkFocus, type CheckOutcome, type WrittenCells } from "../../../../../reports/focus/check/check.ts";
+import { COST_AND_USAGE } from "../../../../../reports/focus/check/dataset.ts";
 import { FocusCheckError } from "../../../../../reports/focus/check/error.ts";
 import type { WrittenRow } from "../../../../../reports/focus/check/rule.ts";
-import { freePart, GPU, partOf, writtenRows } from "../../../../support/focus-parts.ts";
+import type { FocusVersion } from "../../../../../runtime/config/focus.ts";
+import { freePart, GPU, partOf, SETTING, writtenRows } from "../../../../support/focus-parts.ts";
 
 const six = { gpuHours: lastUnits<"gpu-hour">(6_000_000_000n) };
 /** Two origins of two rows each. */
@@ -22,7 +24,7 @@ async function check(
     yield heads;
     for (const row of rows) yield heads.map((name) => row[name] ?? null);
   }
-  return checkFocus(lines(), { sums: SUMS, isWhole: true, ...given });
+  return checkFocus(lines(), COST_AND_USAGE["1.3"], { sums: SUMS, isWhole: true, ...given });
 }
 
 describe("the check of a FOCUS file", () => {
@@ -99,15 +101,31 @@ describe("the check of a FOCUS file", () => {
     expect(violations).toContainEqual(expect.objectContaining({ rule, column, row: 0 }));
   });
 
+  it.each([
+    { what: "FOCUS's columns out of order", first: "AvailabilityZone", second: "BilledCost" },
+    { what: "own columns out of order", first: "x_Because", second: "x_CarbonGrams" },
+  ])("finds $what in 1.4, and not in 1.3", async ({ first, second }) => {
+    const swapped: Readonly<Record<string, string>> = { [first]: second, [second]: first };
+    const ordersIn = async (version: FocusVersion): Promise<readonly string[]> => {
+      const made = writtenRows([partOf()], { ...SETTING, version })[0]!;
+      async function* lines(): AsyncGenerator<WrittenCells> {
+        yield Object.keys(made).map((name) => swapped[name] ?? name);
+      }
+      const { violations } = await checkFocus(lines(), COST_AND_USAGE[version], { sums: {}, isWhole: false });
+      return violations.map(({ rule, column }) => `${rule} ${column}`);
+    };
+    expect([await ordersIn("1.3"), await ordersIn("1.4")]).toEqual([[], [`order ${first}`]]);
+  });
+
   it("finds a row that lacks a cell, and a file without a header", async () => {
     async function* lines(): AsyncGenerator<WrittenCells> {
       yield heads;
       yield heads.slice(1).map((name) => ROWS[0]![name]!);
     }
-    const { violations } = await checkFocus(lines(), { sums: {}, isWhole: false });
+    const { violations } = await checkFocus(lines(), COST_AND_USAGE["1.3"], { sums: {}, isWhole: false });
     expect(violations).toContainEqual(expect.objectContaining({ rule: "cells", row: 1 }));
     async function* none(): AsyncGenerator<WrittenCells> {}
-    expect(await checkFocus(none(), { sums: {}, isWhole: true })).toMatchObject({
+    expect(await checkFocus(none(), COST_AND_USAGE["1.3"], { sums: {}, isWhole: true })).toMatchObject({
       count: 1,
       violations: [{ rule: "columns" }],
     });

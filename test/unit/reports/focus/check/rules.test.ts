@@ -1,26 +1,58 @@
 import { describe, expect, it } from "vitest";
 import { lastUnits } from "../../../../../domain/exact/units.ts";
-import { ROW_CHECKS } from "../../../../../reports/focus/check/check.ts";
+import { COST_AND_USAGE } from "../../../../../reports/focus/check/dataset.ts";
 import type { WrittenRow } from "../../../../../reports/focus/check/rule.ts";
-import { freePart, GPU, partOf, writtenRows } from "../../../../support/focus-parts.ts";
+import type { Part } from "../../../../../reports/focus/part.ts";
+import { FOCUS_VERSIONS, type FocusVersion } from "../../../../../runtime/config/focus.ts";
+import { focusBook, freePart, GPU, partOf, SETTING, writtenRows } from "../../../../support/focus-parts.ts";
 
-const [held] = writtenRows([partOf()]) as [WrittenRow];
-const [left] = writtenRows([freePart()]) as [WrittenRow];
-const [owners] = writtenRows([freePart({ payer: "owner", team: "vision" })]) as [WrittenRow];
-const [markup] = writtenRows([freePart({ origin: { ...GPU, node: "", slot: undefined }, state: "markup" })]) as [
-  WrittenRow,
-];
-const [correction] = writtenRows([partOf({ origin: { ...GPU, isCorrection: true }, gpuHours: lastUnits(0n) })]) as [
-  WrittenRow,
-];
+/** A commitment to spend 9.99 an hour, and one for eight GPUs. */
+const BOOK = focusBook({
+  commitments: [
+    { name: "spend", from: "2026-01-01", until: "2027-01-01", amount: "9.99", per: "hour" },
+    { name: "eight", from: "2026-01-01", until: "2027-01-01", amount: "24", per: "hour", quantity: 8 },
+  ],
+});
+const SETTINGS = {
+  "1.3": SETTING,
+  "1.4": { ...SETTING, version: "1.4", book: BOOK, invoiced: new Set([GPU.billingPeriod]), invoiceIssuer: "Finance" },
+} as const;
 
-/** For each rule, the values of a row that violates it, and the column of the violation. */
-const BREAKS: Readonly<
-  Record<string, readonly { readonly given: WrittenRow; readonly in: string; readonly of?: WrittenRow }[]>
-> = {
+/** Rows as they are made in a version. */
+function rowsIn(version: FocusVersion) {
+  const row = (part: Part): WrittenRow => writtenRows([part], SETTINGS[version])[0]!;
+  const nowhere = { ...GPU, node: "", slot: undefined, gpuModel: "", instanceType: "" };
+  const unused = (name: string) =>
+    freePart({
+      origin: { ...nowhere, price: `commitment ${name}` },
+      state: "unused commitment",
+      gpuHours: lastUnits(0n),
+    });
+  return {
+    held: row(partOf()),
+    left: row(freePart()),
+    owners: row(freePart({ payer: "owner", team: "vision" })),
+    markup: row(freePart({ origin: { ...GPU, node: "", slot: undefined }, state: "markup" })),
+    correction: row(partOf({ origin: { ...GPU, isCorrection: true }, gpuHours: lastUnits(0n) })),
+    spend: row(unused("spend")),
+    eight: row(unused("eight")),
+  };
+}
+const { held, left, markup, correction } = rowsIn("1.3");
+const ROWS_1_4 = rowsIn("1.4");
+
+interface Break {
+  readonly given: WrittenRow;
+  readonly in: string;
+  readonly of?: WrittenRow;
+}
+type Breaks = Readonly<Record<string, readonly Break[]>>;
+
+/** For each rule of both versions, the values of a row that violates it, and the column of the violation. */
+const BREAKS: Breaks = {
   "not-null": [
     { given: { BilledCost: null }, in: "BilledCost" },
-    { given: { PublisherName: null }, in: "PublisherName" },
+    { given: { InvoiceIssuerName: null }, in: "InvoiceIssuerName" },
     { given: { ChargeFrequency: null }, in: "ChargeFrequency" },
   ],
   "null-is-empty": [
@@ -42,7 +74,7 @@ const BREAKS: Readonly<
     { given: { Tags: '["a"]' }, in: "Tags" },
     { given: { AllocatedTags: '{"a":{"b":1}}' }, in: "AllocatedTags" },
   ],
-  "method-details": [
+  "json-object": [
     { given: { AllocatedMethodDetails: "{}" }, in: "AllocatedMethodDetails" },
     { given: { AllocatedMethodDetails: '{"Elements":[]}' }, in: "AllocatedMethodDetails" },
     { given: { AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":"1"}]}' }, in: "AllocatedMethodDetails" },
@@ -51,6 +83,9 @@ const BREAKS: Readonly<
       given: { AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":1,"UsageQuantity":1}]}' },
       in: "AllocatedMethodDetails",
     },
+    { given: { AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":-0.1}]}' }, in: "AllocatedMethodDetails" },
+    { given: { AllocatedMethodDetails: '{"Elements":[{"AllocatedRatio":1,"Own":1}]}' }, in: "AllocatedMethodDetails" },
+    { given: { ContractApplied: '{"Elements":[{"ContractId":"c"}]}' }, in: "ContractApplied" },
   ],
   "allowed-word": [
     { given: { ChargeCategory: "Use" }, in: "ChargeCategory" },
@@ -76,6 +111,15 @@ const BREAKS: Readonly<
   ],
   "SubAccountType-with-SubAccountId": [{ given: { SubAccountType: null }, in: "SubAccountType" }],
   "RegionName-with-RegionId": [{ given: { RegionId: null }, in: "RegionName" }],
+  "CommitmentDiscountUnit-with-CommitmentDiscountQuantity": [
+    { given: { CommitmentDiscountUnit: "USD" }, in: "CommitmentDiscountUnit" },
+  ],
+  "CommitmentDiscountCategory-with-CommitmentDiscountId": [
+    { given: { CommitmentDiscountId: "c" }, in: "CommitmentDiscountCategory" },
+  ],
+  "CommitmentDiscountType-with-CommitmentDiscountId": [
+    { given: { CommitmentDiscountId: "c" }, in: "CommitmentDiscountType" },
+  ],
   "null-without-ResourceId": [{ given: { ResourceName: "gpu-a" }, in: "ResourceName", of: markup }],
   "null-without-SubAccountId": [{ given: { SubAccountId: null }, in: "SubAccountName" }],
   "null-without-SkuId": [{ given: { SkuId: null }, in: "SkuMeter" }],
@@ -86,15 +130,23 @@ const BREAKS: Readonly<
   ],
   "null-without-AllocatedMethodId": [{ given: { AllocatedMethodId: null }, in: "AllocatedResourceId" }],
   "null-without-AllocatedResourceId": [{ given: { AllocatedTags: '{"a":"b"}' }, in: "AllocatedTags", of: left }],
+  "null-without-CommitmentDiscountId": [
+    { given: { CommitmentDiscountName: "c" }, in: "CommitmentDiscountName" },
+    { given: { CommitmentDiscountStatus: "Used" }, in: "CommitmentDiscountStatus" },
+  ],
+  "null-without-CapacityReservationId": [
+    { given: { CapacityReservationStatus: "Used" }, in: "CapacityReservationStatus" },
+  ],
   "priced-use": [
     { given: { SkuPriceId: null }, in: "SkuPriceId" },
     { given: { ListUnitPrice: null }, in: "ListUnitPrice" },
     { given: { ChargeClass: null }, in: "SkuPriceId", of: correction },
   ],
-  "consumed-use": [
-    { given: { ConsumedQuantity: null }, in: "ConsumedQuantity" },
-    { given: { ConsumedQuantity: "1" }, in: "ConsumedQuantity", of: markup },
-  ],
+  "consumed-use": [{ given: { ConsumedQuantity: null }, in: "ConsumedQuantity" }],
+  "consumed-other": [{ given: { ConsumedQuantity: "1" }, in: "ConsumedQuantity", of: markup }],
+  "consumed-unused": [{ given: { CommitmentDiscountStatus: "Unused" }, in: "ConsumedQuantity" }],
+  "purchase-frequency": [{ given: { ChargeCategory: "Purchase" }, in: "ChargeFrequency" }],
+  "tax-price": [{ given: { ChargeCategory: "Tax" }, in: "SkuId" }],
   "unit-price-sign": [{ given: { ListUnitPrice: "-3" }, in: "ListUnitPrice" }],
   "billing-month": [
     { given: { BillingPeriodEnd: "2026-03-31T00:00:00Z" }, in: "BillingPeriodEnd" },
@@ -103,7 +155,9 @@ const BREAKS: Readonly<
       in: "BillingPeriodEnd",
     },
   ],
-  "charge-period": [{ given: { ChargePeriodEnd: "2026-03-02T00:00:00Z" }, in: "ChargePeriodEnd" }],
+  "ChargePeriodEnd-after-ChargePeriodStart": [
+    { given: { ChargePeriodEnd: "2026-03-02T00:00:00Z" }, in: "ChargePeriodEnd" },
+  ],
   "tags-once": [{ given: { AllocatedTags: '{"gpu-ledger/node":"gpu-b"}' }, in: "AllocatedTags" }],
   "allocated-to": [
     { given: { AllocatedResourceId: null }, in: "AllocatedResourceId" },
@@ -113,27 +167,63 @@ const BREAKS: Readonly<
   ],
 };
 
-describe("a rule of FOCUS", () => {
+/** The same for the rules that only one version has. */
+const MORE: Readonly<Record<FocusVersion, Breaks>> = {
+  "1.3": { "not-null": [{ given: { PublisherName: null }, in: "PublisherName" }] },
+  "1.4": {
+    "json-object": [
+      {
+        given: { CommitmentProgramEligibilityDetails: '{"CommitmentPrograms":[]}' },
+        in: "CommitmentProgramEligibilityDetails",
+      },
+    ],
+    "InvoiceDetailId-with-InvoiceId": [
+      { given: { InvoiceDetailId: null }, in: "InvoiceDetailId" },
+      { given: { InvoiceId: null }, in: "InvoiceDetailId" },
+    ],
+    "discount-status": [
+      { given: { CommitmentDiscountStatus: null }, in: "CommitmentDiscountStatus", of: ROWS_1_4.spend },
+    ],
+    "discount-quantity": [
+      { given: { CommitmentDiscountQuantity: null }, in: "CommitmentDiscountQuantity", of: ROWS_1_4.eight },
+    ],
+    "unused-resource": [
+      { given: { ResourceId: "prod/gpu-a" }, in: "CommitmentDiscountId", of: ROWS_1_4.spend },
+      { given: { ContractApplied: null }, in: "ContractApplied", of: ROWS_1_4.spend },
+      { given: { ContractApplied: ROWS_1_4.eight["ContractApplied"]! }, in: "ContractApplied", of: ROWS_1_4.spend },
+    ],
+  },
+};
+
+describe.each(FOCUS_VERSIONS)("a rule of Cost and Usage in FOCUS %s", (version) => {
+  const { rowRules } = COST_AND_USAGE[version];
+  const rows = Object.values(rowsIn(version));
+  const breaksOf = (id: string): readonly Break[] => [...(BREAKS[id] ?? []), ...(MORE[version][id] ?? [])];
+
   it("is violated in at least one way by a row of these tests", () => {
-    expect(ROW_CHECKS.map(({ id }) => id)).toEqual(Object.keys(BREAKS));
+    const ids = rowRules.map(({ id }) => id);
+    expect(new Set(ids)).toEqual(new Set([...Object.keys(BREAKS), ...Object.keys(MORE[version])]));
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it("has a sentence for the rule, and its columns", () => {
-    expect(ROW_CHECKS.every(({ text, columns }) => text !== "" && columns.length > 0)).toBe(true);
-    expect(new Set(ROW_CHECKS.map(({ id }) => id)).size).toBe(ROW_CHECKS.length);
+    expect(rowRules.every(({ text, columns }) => text !== "" && columns.length > 0)).toBe(true);
   });
 
-  it.each(ROW_CHECKS.map((rule) => ({ rule, id: rule.id })))("is kept by rows as we make them: $id", ({ rule }) => {
-    for (const row of [held, left, owners, markup, correction]) expect(rule.brokenIn(row)).toBeUndefined();
+  it.each(rowRules.map((rule) => ({ rule, id: rule.id })))("is kept by rows as we make them: $id", ({ rule }) => {
+    for (const row of rows) expect(rule.brokenIn(row)).toBeUndefined();
   });
 
-  const broken = ROW_CHECKS.flatMap((rule) => (BREAKS[rule.id] ?? []).map((each) => ({ ...each, rule, id: rule.id })));
-  it.each(broken)("is reported in its column: $id by $given", ({ rule, given, in: column, of = held }) => {
-    expect(rule.brokenIn({ ...of, ...given })).toBe(column);
-  });
+  const broken = rowRules.flatMap((rule) => breaksOf(rule.id).map((each) => ({ ...each, rule, id: rule.id })));
+  it.each(broken)(
+    "is reported in its column: $id by $given",
+    ({ rule, given, in: column, of = rowsIn(version).held }) => {
+      expect(rule.brokenIn({ ...of, ...given })).toBe(column);
+    },
+  );
 
   it("compares products to 10⁻⁹, and no closer", () => {
-    const rule = ROW_CHECKS.find(({ id }) => id === "ListCost-product")!;
+    const rule = rowRules.find(({ id }) => id === "ListCost-product")!;
     expect(rule.brokenIn({ ...held, ListCost: "54.000000001" })).toBeUndefined();
     expect(rule.brokenIn({ ...held, ListCost: "53.999999999" })).toBeUndefined();
     expect(rule.brokenIn({ ...held, ListCost: "53.999999998" })).toBe("ListCost");
