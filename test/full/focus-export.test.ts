@@ -14,6 +14,7 @@ import { LinesReplacedError } from "../../reports/lines/fixed.ts";
 import type { Measures } from "../../reports/report/report.ts";
 import { readPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { FOCUS_VERSIONS } from "../../runtime/config/focus.ts";
 import { createCommandFolder, type CommandFolder, type CommandOutcome } from "../support/command.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { FOCUS_POLICIES, playFocusFleet } from "../support/focus-fleet.ts";
@@ -81,7 +82,8 @@ describe("a FOCUS export", () => {
     await publishRun(store, "charge", published, { scrapes: 0, rows: charges.length, hash: "0" });
   }
 
-  describe.each(ASKED)("of $span as a $kind under $policy", ({ span, kind, policy }) => {
+  const asked = FOCUS_VERSIONS.flatMap((version) => ASKED.map((each) => ({ ...each, version })));
+  describe.each(asked)("of $span as a $kind under $policy in $version", ({ span, kind, policy, version }) => {
     const args = ["--kind", kind, "--policy", policy];
     let rows: readonly Row[];
     let manifest: FocusManifest;
@@ -89,7 +91,7 @@ describe("a FOCUS export", () => {
 
     beforeAll(async () => {
       const file = `${folder.path}/focus.csv`;
-      outcome = await run(span, ...args, "--check", "--out", file);
+      outcome = await run(span, ...args, "--focus-version", version, "--check", "--out", file);
       rows = rowsIn(readFileSync(file, "utf8"));
       manifest = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8")) as FocusManifest;
     });
@@ -108,7 +110,8 @@ describe("a FOCUS export", () => {
       expect(rows.length).toBeGreaterThan(10);
       expect(Object.fromEntries(Object.keys(sums).map((column) => [column, sumOf(rows, column)]))).toEqual(sums);
       expect(manifest).toMatchObject({
-        focusVersion: "1.3",
+        focusVersion: version,
+        dataset: "CostAndUsage",
         policy,
         kind,
         currency: "USD",

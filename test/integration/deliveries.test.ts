@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import { listDeliveries } from "../../reports/delivery/list.ts";
 import type { DeliveryManifest } from "../../reports/delivery/manifest.ts";
-import { claimAttempt, readSchedules } from "../../reports/delivery/records.ts";
+import { deliveredVersion } from "../../reports/delivery/focus-version.ts";
+import { claimAttempt, readSchedules, writeRecord } from "../../reports/delivery/records.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { readSpan, type Span } from "../../reports/question/span.ts";
 import { createStoreClient, type StoreClient } from "../../runtime/store/client.ts";
@@ -128,6 +129,43 @@ describe("deliveries", () => {
     expect(readFileSync(join(world.folder, file!)).length).toBeGreaterThan(100);
     const { focus } = JSON.parse(readFileSync(join(world.folder, manifest!), "utf8")) as DeliveryManifest;
     expect(focus?.check?.isPassed).toBe(format.startsWith("focus") ? true : undefined);
+  });
+
+  it("have the version of FOCUS of the delivery, and else of the ledger", async () => {
+    const versionOf = async (name: string, report: object, focus: object = {}): Promise<string | undefined> => {
+      const config = monthly(name, world.archive, { report: { format: "focus", ...report } });
+      await (await world.dueWorker({ ...config, focus: { ...config.focus, ...focus } })).turn();
+      const text = readFileSync(join(world.folder, `${name}-2026-03.csv.manifest.json`), "utf8");
+      return (JSON.parse(text) as DeliveryManifest).focus?.focusVersion;
+    };
+    expect(await versionOf("focus-older", {}, { version: "1.3" })).toBe("1.3");
+    expect(await versionOf("focus-newer", {}, { version: "1.4" })).toBe("1.4");
+    expect(await versionOf("focus-asked", { focusVersion: "1.4" }, { version: "1.3" })).toBe("1.4");
+  });
+
+  it("keep the version of FOCUS in which a period was delivered to any recipient, also by an older release", async () => {
+    const receiver = await world.receive((response) => response.writeHead(500).end());
+    const configOf = (name: string, focusVersion: string) => {
+      const to = [world.archive, toWebhook("finance", receiver)];
+      return withDeliveries({ name, schedule: "0 6 3 * *", to, report: { format: "focus", focusVersion } });
+    };
+    const heads = (): string => receiver.posted.at(-1)!.body.toString().split("\r\n")[0]!;
+    // The archive gets the file, and the webhook fails. Then the configuration has another version.
+    await (await world.dueWorker(configOf("focus-kept", "1.3"))).turn();
+    expect(await world.eventsOf("focus-kept")).toContain("1 delivered");
+    world.now = DUE + 2 * MINUTE;
+    await world.worker(configOf("focus-kept", "1.4")).turn();
+    expect(receiver.posted).toHaveLength(2);
+    expect(heads()).toContain("PublisherName");
+    // Without a delivered file, the version of the configuration counts. An older release recorded no version.
+    const { from, until } = spanOf("2026-03");
+    const occasion = { delivery: "focus-before", recipient: "other", from, until };
+    expect(await deliveredVersion(store, occasion)).toBeUndefined();
+    const delivered = { what: "delivered", attempt: 1, at: DUE, who: "before", details: { file: "a.csv" } } as const;
+    await writeRecord(store, { ...occasion, due: DUE }, delivered);
+    expect(await deliveredVersion(store, occasion)).toBe("1.3");
+    expect(await deliveredVersion(store, { ...occasion, delivery: "as-csv" })).toBeUndefined();
+    expect(await deliveredVersion(store, { ...occasion, delivery: "focus-asked" })).toBe("1.4");
   });
 
   it("add the largest savings of the teams of the report to a document, if they are asked for", async () => {

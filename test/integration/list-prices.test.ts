@@ -9,7 +9,7 @@ import { makeFile } from "../../reports/delivery/make.ts";
 import { readSpan } from "../../reports/question/span.ts";
 import { ListPricedError } from "../../reports/read/list-priced.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
-import { loadConfig } from "../../runtime/config/load.ts";
+import { loadConfig, parseConfig } from "../../runtime/config/load.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { rulesOfConfig } from "../../services/ledger-rules.ts";
@@ -176,6 +176,32 @@ describe("a ledger without a price book", () => {
     const asking = written("list_prices_older", { listPrices: true });
     expect(await beginLedger(loadConfig(asking, {}).config, older, NOW)).toMatchObject({ listPrices: true });
     await older.close();
+  });
+});
+
+describe("the version of FOCUS of a ledger", () => {
+  const configOf = (text: string) => parseConfig(text, { source: "the test", folder: ".", env: {} });
+
+  it("is 1.4 if the ledger began with it, which the audit trail has, and stays so", async () => {
+    const store = await createTestDatabase("focus_new");
+    expect((await beginLedger(configOf("prices: []"), store, NOW)).focus.version).toBe("1.4");
+    expect(await store.query("SELECT who, what, why, subject FROM audit")).toEqual([
+      { who: "configuration", what: "FOCUS 1.4", why: "the ledger is new", subject: "focus" },
+    ]);
+    await store.insertJson("runs", [{ kind: "election", cluster: "", window_start: 0, window_end: 0, generation: 1 }]);
+    for (const decide of [withLedger, beginLedger])
+      expect((await decide(configOf("prices: []"), store, NOW)).focus.version).toBe("1.4");
+    expect(await store.query("SELECT what FROM audit")).toHaveLength(1);
+    await store.close();
+  });
+
+  it("is 1.3 for a ledger of an older release, until the configuration has another one", async () => {
+    const store = await createTestDatabase("focus_older");
+    await store.insertJson("runs", [{ kind: "election", cluster: "", window_start: 0, window_end: 0, generation: 1 }]);
+    expect((await beginLedger(configOf(""), store, NOW)).focus.version).toBe("1.3");
+    expect((await withLedger(configOf("focus: { version: 1.4 }"), store)).focus.version).toBe("1.4");
+    expect(await store.query("SELECT what FROM audit")).toEqual([]);
+    await store.close();
   });
 });
 

@@ -45,6 +45,8 @@ const line = (hour: string, of: object): object => ({
 });
 const NOTHING = { list_cost: null, contracted_cost: null, effective_cost: null };
 
+const QWEN = { workload: "qwen", model: "Qwen/Qwen3-32B", phase: "prefill" };
+
 /** The lines of each published run: one for each hour. */
 const RUNS: Readonly<Record<string, readonly object[]>> = {
   "2026-03-02T08": [
@@ -69,6 +71,10 @@ const RUNS: Readonly<Record<string, readonly object[]>> = {
     line("2026-03-02T09", { workload: "other", model: "unattributed" }),
   ],
   "2026-03-03T00": [line("2026-03-03T00", { model: "" }), line("2026-03-03T00", { tenant: "unattributed" })],
+  "2026-03-04T00": [
+    line("2026-03-04T00", { ...QWEN, tenant: "t1", cached_tokens: 900, saved_cost: "1.8" }),
+    line("2026-03-04T00", { ...QWEN, tenant: "t2", cached_tokens: 100, saved_cost: "0.2" }),
+  ],
   // A correction of a closed hour of February: t1 pays less, and t2 more.
   "2026-02-10T00": [
     line("2026-02-10T00", {
@@ -211,7 +217,65 @@ describe("FOCUS of services", () => {
       ["2026-02-10T00:00:00Z", "2026-03-01T00:00:00Z", "2", "", "tenant:t2"],
     ]);
     expect(corrections[0]).toMatchObject({ ContractedUnitPrice: "4.5", ConsumedQuantity: "-0.5" });
-    expect(manifest.sums.EffectiveCost).toBe("28.4");
+    expect(manifest.sums.EffectiveCost).toBe("36.4");
+  });
+
+  it("has in 1.4 the same rows without the names that 1.4 has removed", async () => {
+    const [before, after] = [await ask("span=2026-03"), await ask("span=2026-03&focusVersion=1.4")];
+    const gone = ["ProviderName", "PublisherName"];
+    const without = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !gone.includes(name)));
+    expect(after.rows).toMatchObject(before.rows.map(without));
+    expect(gone.filter((name) => Object.hasOwn(after.rows[0]!, name))).toEqual([]);
+    expect([before.manifest.focusVersion, after.manifest.focusVersion]).toEqual(["1.3", "1.4"]);
+    expect(after.manifest.sums).toEqual(before.manifest.sums);
+  });
+
+  describe("with the columns of 1.5", () => {
+    const DRAFT = "focusVersion=1.4&focusDraft=1.5";
+
+    it("has an origin for each model, whose keys are in the price, and the tenant as the principal", async () => {
+      const { rows, manifest } = await ask(`span=2026-03-02/2026-03-03&where=workload%3Dllm&${DRAFT}`);
+      const llm = rows.filter((row) => row["SkuMeter"] !== "Input Cache");
+      expect(
+        seen(llm, "x_GpuModel", "x_Model", "SkuId", "PrincipalId", "SkuPriceDetails").map((row) => row.slice(1)),
+      ).toEqual([
+        ["m", "service/NVIDIA-H100/m", "t1", '{"ModelId":"m"}'],
+        ["m", "service/NVIDIA-H100/m", "t2", '{"ModelId":"m"}'],
+        ["m", "service/NVIDIA-H100/m", "", '{"ModelId":"m"}'],
+        ["m", "service/NVIDIA-H100/m", "t2", '{"ModelId":"m"}'],
+        ["m", "service/NVIDIA-L4/m", "", '{"ModelId":"m"}'],
+      ]);
+      expect(manifest).toMatchObject({ focusVersion: "1.4", focusDraft: "1.5", check: { isPassed: true } });
+      expect(manifest.sums).toMatchObject({ EffectiveCost: "16.4", x_GpuHours: "4.5" });
+    });
+
+    it("has cached tokens as a meter of their own, which costs nothing", async () => {
+      const { rows, manifest } = await ask(`span=2026-03-04&${DRAFT}`);
+      expect(seen(rows, "SkuMeter", "SkuId", "x_Tenant", "EffectiveCost", "ConsumedQuantity", "ConsumedUnit")).toEqual([
+        ["GPU time of inference services", "service/NVIDIA-H100/Qwen%2FQwen3-32B", "t1", "4", "1", "GPU-Hours"],
+        ["GPU time of inference services", "service/NVIDIA-H100/Qwen%2FQwen3-32B", "t2", "4", "1", "GPU-Hours"],
+        ["Input Cache", "service/NVIDIA-H100/Qwen%2FQwen3-32B/Input%20Cache", "t1", "0", "900", "Tokens"],
+        ["Input Cache", "service/NVIDIA-H100/Qwen%2FQwen3-32B/Input%20Cache", "t2", "0", "100", "Tokens"],
+      ]);
+      expect(rows.map((row) => [row["x_CachedTokens"], row["x_CachedSaving"], row["x_Lines"], ratioOf(row)])).toEqual([
+        ["0", "0", "1", "0.5"],
+        ["0", "0", "1", "0.5"],
+        ["900", "1.8", "0", "0.9"],
+        ["100", "0.2", "0", "0.1"],
+      ]);
+      expect(rows.map((row) => row["SkuPriceDetails"])).toEqual(
+        rows.map(() => '{"ModelDeveloper":"Qwen","ModelId":"Qwen/Qwen3-32B"}'),
+      );
+      expect(manifest.sums).toMatchObject({ EffectiveCost: "8", x_GpuHours: "2", x_Lines: "2" });
+    });
+
+    it("is refused with 1.3, in a sentence", async () => {
+      const answer = await server.get("/api/v1/serving/focus?span=2026-03&focusVersion=1.3&focusDraft=1.5");
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json<{ detail: string }>().detail).toBe(
+        "focusDraft: the columns of 1.5 come with version 1.4, not with 1.3",
+      );
+    });
   });
 
   it("is the same file whatever the number of lines in one query, and Parquet has as many rows", async () => {

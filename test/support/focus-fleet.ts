@@ -7,6 +7,11 @@ import type { StoreClient } from "../../runtime/store/client.ts";
 
 const UNTIL = "2026-04-01T02:00:00Z";
 
+/** The commitments of that fleet's price book. */
+export const FOCUS_COMMITMENTS = [
+  { from: "2026-03-31T22:30:00Z", until: "2027-01-01", amount: "9.99", per: "hour", scope: { model: "NVIDIA-L4" } },
+];
+
 /**
  * The last three hours of March and the first two of April: GPUs that are shared for odd times at odd prices, a machine with a price per hour, an
  * owned machine with paid power, a machine without a price, a commitment, a markup, and free time that is spread over the node's holders.
@@ -85,9 +90,7 @@ function fleet(given: { readonly isLate?: boolean } = {}): Scenario {
         owned: { inService: "2026-01-01", purchase: "148800", months: 48, overheadPerMonth: "620", kWhPrice: "0.30" },
       },
     ],
-    commitments: [
-      { from: "2026-03-31T22:30:00Z", until: "2027-01-01", amount: "9.99", per: "hour", scope: { model: "NVIDIA-L4" } },
-    ],
+    commitments: FOCUS_COMMITMENTS,
     markup: [{ team: "nlp", percent: "7.5" }],
     policies: [
       {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { lastUnits } from "../../../../domain/exact/units.ts";
-import { freePart, GPU, partOf, SETTING, writtenRows } from "../../../support/focus-parts.ts";
+import type { Origin, Part } from "../../../../reports/focus/part.ts";
+import type { FocusSetting } from "../../../../reports/focus/setting.ts";
+import { focusBook, freePart, GPU, partOf, SETTING, writtenRows } from "../../../support/focus-parts.ts";
 
 const money = (last: bigint) => lastUnits<"currency">(last);
 const costs = (each: bigint) => ({ list: money(each), contracted: money(each), effective: money(each) });
@@ -156,6 +158,62 @@ describe("the rows of an origin", () => {
   it("are billed if there is an invoice issuer", () => {
     const [row] = writtenRows([partOf()], { ...SETTING, invoiceIssuer: "Finance", hostProvider: "AWS" });
     expect(row).toMatchObject({ BilledCost: "54", InvoiceIssuerName: "Finance", HostProviderName: "AWS" });
+  });
+
+  it("of a closed period have the ids of the payer's invoice in 1.4, and of its line for the month that they correct", () => {
+    const setting = { ...SETTING, version: "1.4", invoiced: new Set([GPU.billingPeriod]) } as const;
+    const idsOf = (given: Partial<Part>, of: FocusSetting = setting) => {
+      const [row] = writtenRows([partOf(given)], of);
+      return [row!["InvoiceId"], row!["InvoiceDetailId"]];
+    };
+    expect(idsOf({})).toEqual(["2026-03/vision/4711", "2026-03/vision/4711#2026-03"]);
+    expect(idsOf({ team: "a/b", costCenter: "" })).toEqual(["2026-03/a%2Fb", "2026-03/a%2Fb#2026-03"]);
+    const origin = { ...GPU, isCorrection: true, from: Date.UTC(2026, 1, 10), until: Date.UTC(2026, 1, 11) };
+    expect(idsOf({ origin })).toEqual(["2026-03/vision/4711", "2026-03/vision/4711#2026-02"]);
+    expect(idsOf({}, { ...setting, invoiced: new Set() })).toEqual([null, null]);
+    expect(idsOf({}, { ...setting, version: "1.3" })).toEqual([undefined, undefined]);
+  });
+
+  describe("of an unused commitment in 1.4", () => {
+    const book = focusBook({
+      commitments: [
+        { name: "spend", from: "2026-01-01", until: "2027-01-01", amount: "9.99", per: "hour" },
+        { name: "eight", from: "2026-01-01", until: "2027-01-01", amount: "24", per: "hour", quantity: 8 },
+      ],
+    });
+    const rowOf = (name: string, given: Partial<Origin> = {}) => {
+      const origin = { ...GPU, node: "", slot: undefined, price: `commitment ${name}`, ...given };
+      const part = freePart({ origin, state: "unused commitment", gpuHours: lastUnits(0n) });
+      return writtenRows([part], { ...SETTING, version: "1.4", book })[0]!;
+    };
+
+    it("name the commitment, with its unused money or GPU-hours", () => {
+      // 54 of the 24 × 24 hours = 576 of the day are unused: 54 ÷ 576 of 8 × 24 = 192 GPU-hours.
+      expect(rowOf("eight")).toMatchObject({
+        CommitmentDiscountCategory: "Usage",
+        CommitmentDiscountId: "commitment/eight",
+        CommitmentDiscountName: "commitment eight",
+        CommitmentDiscountQuantity: "18",
+        CommitmentDiscountStatus: "Unused",
+        CommitmentDiscountType: "GPU commitment",
+        CommitmentDiscountUnit: "GPU-Hours",
+        ConsumedQuantity: null,
+        ConsumedUnit: null,
+        ContractApplied:
+          '{"Elements":[{"ContractId":"commitment/eight","ContractCommitmentId":"commitment/eight","ContractCommitmentAppliedQuantity":18,"ContractCommitmentAppliedUnit":"GPU-Hours"}]}',
+        ResourceId: "commitment/eight",
+      });
+      expect(rowOf("spend")).toMatchObject({ CommitmentDiscountQuantity: "54", CommitmentDiscountUnit: "USD" });
+    });
+
+    it("have only a cost if they correct a closed month, and no id if the book does not have the commitment", () => {
+      expect(rowOf("eight", { isCorrection: true })).toMatchObject({
+        CommitmentDiscountId: "commitment/eight",
+        CommitmentDiscountQuantity: null,
+        ContractApplied: expect.stringContaining('"ContractCommitmentAppliedCost":54') as string,
+      });
+      expect(rowOf("gone")).toMatchObject({ CommitmentDiscountId: null, ContractApplied: null, ResourceId: null });
+    });
   });
 
   it.each([
