@@ -8,6 +8,7 @@ import {
   METHOD_DETAILS,
   PROGRAMS,
 } from "../../../../../reports/focus/check/objects.ts";
+import { rounds } from "../../../../support/rounds.ts";
 import { HAS_FOCUS_MODEL, modelColumns, objectSchema } from "../../../../support/focus-model.ts";
 
 const DATASETS = [COST_AND_USAGE["1.4"], ...Object.values(REFERENCE_DATASETS)];
@@ -108,7 +109,7 @@ describe.skipIf(!HAS_FOCUS_MODEL)("the check, compared with the published model 
         if (isValid) accepted += 1;
         expect({ value, isValid: shape(value) }).toEqual({ value, isValid });
       }),
-      { numRuns: 5_000 },
+      { numRuns: rounds(20_000) },
     );
     expect(accepted).toBeGreaterThan(0);
   });
