@@ -366,7 +366,7 @@ describe("a FOCUS export", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("gpu-ledger: the file breaks rules of FOCUS, 2 times:");
     expect(stderr).toContain(
-      "row 1 (2026-06-01T00:00:00Z hostile/nlp/0 nlp active), SkuPriceId: the column is not null for usage and purchases that are not corrections [priced-use]; found null",
+      "row 1 (2026-06-01T00:00:00Z hostile/nlp/0 nlp active), SkuPriceId: where ChargeCategory is Usage or Purchase and ChargeClass is null, the column is not null [priced-use]; found null",
     );
     expect([file, `${file}.manifest.json`, `${file}.unfinished`].map((name) => existsSync(name))).toEqual([
       false,

@@ -55,24 +55,22 @@ interface Demands {
 }
 
 const has = (row: WrittenRow, values: Values, column: string): boolean => values[column]!.includes(row[column] ?? null);
-const inWords = (values: Values): string =>
-  Object.entries(values)
-    .map(([column, words]) => `${column} is ${words.map((word) => word ?? "null").join(" or ")}`)
-    .join(" and ");
+const inWords = (words: readonly (string | null)[]): string => words.map((word) => word ?? "null").join(" or ");
 
 /** Returns the rule that a row with some values follows some demands. */
 export function where(id: string, values: Values, demands: Demands): RowRule {
   const { filled = [], empty = [], is = {}, isNot = {} } = demands;
   const sentences = [
-    filled.length > 0 ? `${filled.join(", ")}: not null` : [],
-    empty.length > 0 ? `${empty.join(", ")}: null` : [],
-    Object.keys(is).length > 0 ? inWords(is) : [],
-    Object.keys(isNot).length > 0 ? `it is not true that ${inWords(isNot)}` : [],
+    filled.length > 0 ? "the column is not null" : [],
+    empty.length > 0 ? "the column is null" : [],
+    ...Object.entries(is).map(([column, words]) => `${column} is ${inWords(words)}`),
+    ...Object.entries(isNot).map(([column, words]) => `${column} is not ${inWords(words)}`),
   ];
+  const conditions = Object.entries(values).map(([column, words]) => `${column} is ${inWords(words)}`);
   return {
     id,
     columns: [...filled, ...empty, ...Object.keys(is), ...Object.keys(isNot), ...Object.keys(values)],
-    text: `where ${inWords(values)}, ${sentences.flat().join("; ")}`,
+    text: `where ${conditions.join(" and ")}, ${sentences.flat().join(" and ")}`,
     brokenIn: (row) => {
       if (!Object.keys(values).every((column) => has(row, values, column))) return undefined;
       return (
