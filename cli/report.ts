@@ -1,7 +1,7 @@
+import { FOCUS_VERSIONS } from "../domain/focus-version.ts";
 import { Option, type Command } from "commander";
 import { FOCUS_FORMATS, LINE_FORMATS, SUM_FORMATS } from "../reports/format/names.ts";
 import { REPORT_KINDS } from "../reports/question/question.ts";
-import { FOCUS_VERSIONS } from "../runtime/config/focus.ts";
 import type { ReportOptions } from "./actions/report.ts";
 import type { CommandContext } from "./context.ts";
 

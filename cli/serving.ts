@@ -1,9 +1,8 @@
+import { FOCUS_DRAFTS, FOCUS_VERSIONS } from "../domain/focus-version.ts";
 import { Option, type Command } from "commander";
 import { SPLIT_RULES } from "../domain/serving/split-rule.ts";
 import { FOCUS_FORMATS, SERVING_FORMATS } from "../reports/format/names.ts";
-import { FOCUS_DRAFTS } from "../reports/focus/setting.ts";
 import { REPORT_KINDS } from "../reports/question/question.ts";
-import { FOCUS_VERSIONS } from "../runtime/config/focus.ts";
 import type { ServingOptions } from "./actions/serving.ts";
 import type { CommandContext } from "./context.ts";
 

@@ -1,5 +1,6 @@
+import type { FocusDatasetName } from "../../reports/format/names.ts";
 import type { FocusWay } from "../../reports/focus/file.ts";
-import { exportReference, NoIssuerError, type ReferenceName } from "../../reports/focus/reference.ts";
+import { exportReference, NoIssuerError } from "../../reports/focus/reference.ts";
 import { focusSetting } from "../../reports/focus/setting.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
@@ -27,7 +28,7 @@ export async function runFocus(
   try {
     const setting = focusSetting(config.focus, ledger, { policy: ledger.policies[0].name, version: "1.4" });
     const question = { period, teams: "all", now: Date.now() } as const;
-    const exported = await exportReference(store, dataset as ReferenceName, question, setting, format);
+    const exported = await exportReference(store, dataset as FocusDatasetName, question, setting, format);
     await writeFocusFile(context, exported, out);
   } catch (error) {
     throw error instanceof NoIssuerError ? new CommandError(error.message) : error;

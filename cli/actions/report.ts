@@ -1,3 +1,4 @@
+import type { FocusVersion } from "../../domain/focus-version.ts";
 import { readDimensions } from "../../domain/charge/dimension.ts";
 import { LinesReplacedError } from "../../reports/lines/fixed.ts";
 import { planLines } from "../../reports/lines/portions.ts";
@@ -17,7 +18,6 @@ import { readReport } from "../../reports/report/read-report.ts";
 import { provisionalSentence } from "../../reports/report/provisional.ts";
 import type { Report } from "../../reports/report/report.ts";
 import { readSpan } from "../../reports/question/span.ts";
-import type { FocusVersion } from "../../runtime/config/focus.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";

@@ -1,3 +1,4 @@
+import type { FocusDraft, FocusVersion } from "../../domain/focus-version.ts";
 import { readServingDimensions } from "../../domain/serving/dimension.ts";
 import type { SplitRule } from "../../domain/serving/split-rule.ts";
 import { FOCUS_FORMATS, type ServingFormat } from "../../reports/format/names.ts";
@@ -13,9 +14,7 @@ import { readServingFilters } from "../../reports/serving/question.ts";
 import { readServing, type ServingReport } from "../../reports/serving/read-serving.ts";
 import { servingText } from "../../reports/serving/table.ts";
 import { readUnmatched, type UnmatchedModel } from "../../reports/serving/unmatched.ts";
-import type { FocusDraft } from "../../reports/focus/setting.ts";
 import { exportServices } from "../../reports/focus/services.ts";
-import type { FocusVersion } from "../../runtime/config/focus.ts";
 import { ledgerOf } from "../../runtime/config/ledger.ts";
 import { CommandError, orWrongUse, type CommandContext } from "../context.ts";
 import { keptPolicies } from "../kept-policies.ts";

@@ -1,12 +1,12 @@
+import type { FocusDraft, FocusVersion } from "../../domain/focus-version.ts";
 import { counted } from "../../domain/counted.ts";
 import { exportFocus } from "../../reports/focus/export.ts";
 import type { FocusExport, FocusWay } from "../../reports/focus/file.ts";
 import { FocusCheckError } from "../../reports/focus/check/error.ts";
-import { focusSetting, objectionToDraft, type FocusDraft, type FocusSetting } from "../../reports/focus/setting.ts";
+import { focusSetting, objectionToDraft, type FocusSetting } from "../../reports/focus/setting.ts";
 import { unpricedSentence, type FileManifest, type FocusManifest } from "../../reports/focus/manifest.ts";
 import { ListPricedError } from "../../reports/read/list-priced.ts";
 import type { ChargesQuestion } from "../../reports/question/question.ts";
-import type { FocusVersion } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { Config } from "../../runtime/config/schema.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";

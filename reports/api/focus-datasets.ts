@@ -1,8 +1,9 @@
+import type { FocusDatasetName } from "../format/names.ts";
 import { z } from "zod";
 import { periodOf } from "../../domain/period.ts";
 import { fileName } from "../format/file-name.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
-import { exportReference, NoIssuerError, type ReferenceName } from "../focus/reference.ts";
+import { exportReference, NoIssuerError } from "../focus/reference.ts";
 import { focusSetting } from "../focus/setting.ts";
 import { Problem } from "../question/problem.ts";
 import type { ApiContext } from "./context.ts";
@@ -10,7 +11,7 @@ import { sendFile } from "./file.ts";
 import { addRoute, type ApiServer } from "./route.ts";
 import type { Words } from "./words.ts";
 
-const SUMMARIES: Readonly<Record<ReferenceName, string>> = {
+const SUMMARIES: Readonly<Record<FocusDatasetName, string>> = {
   "billing-periods": "The billing periods as Billing Period of FOCUS 1.4.",
   "invoice-details":
     "The statements of closed months as Invoice Detail of FOCUS 1.4, of the teams that the token sees.",
@@ -19,7 +20,7 @@ const SUMMARIES: Readonly<Record<ReferenceName, string>> = {
 
 /** Adds `/focus/billing-periods`, `/focus/invoice-details` and `/focus/contract-commitments`: the datasets beside Cost and Usage. */
 export function addFocusDatasets(server: ApiServer, context: ApiContext, words: Words): void {
-  for (const [name, summary] of Object.entries(SUMMARIES) as [ReferenceName, string][])
+  for (const [name, summary] of Object.entries(SUMMARIES) as [FocusDatasetName, string][])
     addRoute(server, {
       path: `/focus/${name}`,
       summary,

@@ -1,13 +1,13 @@
+import { FOCUS_DRAFTS, FOCUS_VERSIONS } from "../../domain/focus-version.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { SPLIT_RULES } from "../../domain/serving/split-rule.ts";
-import { FOCUS_VERSIONS } from "../../runtime/config/focus.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { FocusCheckError } from "../focus/check/error.ts";
 import { exportFocus } from "../focus/export.ts";
 import type { FocusExport, FocusWay } from "../focus/file.ts";
 import { exportServices } from "../focus/services.ts";
-import { FOCUS_DRAFTS, focusSetting, objectionToDraft, type FocusChoice, type FocusSetting } from "../focus/setting.ts";
+import { focusSetting, objectionToDraft, type FocusChoice, type FocusSetting } from "../focus/setting.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";
 import { ListPricedError } from "../read/list-priced.ts";
 import { Problem } from "../question/problem.ts";

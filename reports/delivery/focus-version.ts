@@ -1,4 +1,4 @@
-import { FOCUS_VERSIONS, type FocusVersion } from "../../runtime/config/focus.ts";
+import { FOCUS_VERSIONS, type FocusVersion } from "../../domain/focus-version.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readDelivered, type DeliveryDetails, type Occasion } from "./records.ts";
 

@@ -1,3 +1,4 @@
+import type { FocusVersion } from "../../domain/focus-version.ts";
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
@@ -5,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { amountOf, formatAmount, sum } from "../../domain/exact/units.ts";
 import type { ConfiguredDelivery, DeliveredFormat } from "../../runtime/config/deliveries.ts";
-import type { FocusConfig, FocusVersion } from "../../runtime/config/focus.ts";
+import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MEDIA_TYPES } from "../format/media-types.ts";

@@ -1,10 +1,10 @@
+import type { FocusDraft, FocusVersion } from "../../domain/focus-version.ts";
 import { decimalText } from "../../domain/exact/integer.ts";
 import { SERVING_COUNTS } from "../../domain/serving/line.ts";
 import { UNATTRIBUTED } from "../../domain/serving/tenants.ts";
 import type { StandingEntry } from "../../domain/price/book.ts";
 import { formatAmount, lastUnits, type Amount, type Quantity } from "../../domain/exact/units.ts";
 import { periodOf } from "../../domain/period.ts";
-import type { FocusVersion } from "../../runtime/config/focus.ts";
 import { COMMITMENT_TYPES, commitmentCategory, contractApplied, unusedAmount, unusedCommitment } from "./commitment.ts";
 import {
   allocatedTo,
@@ -18,7 +18,7 @@ import {
 import { subjectOf } from "./measure.ts";
 import { momentOf } from "./moment.ts";
 import type { Origin, Part, ServedWork } from "./part.ts";
-import type { FocusDraft, FocusSetting } from "./setting.ts";
+import type { FocusSetting } from "./setting.ts";
 import { allocatedTagsOf, tagsOf } from "./tags.ts";
 import type { PricedPart } from "./priced-part.ts";
 import { PRICE_DIGITS } from "./unit-price.ts";

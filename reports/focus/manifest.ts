@@ -1,12 +1,11 @@
+import type { FocusDraft, FocusVersion } from "../../domain/focus-version.ts";
 import { counted } from "../../domain/counted.ts";
 import { amountOf, formatAmount, lastUnits, sum, type Amount, type Quantity } from "../../domain/exact/units.ts";
-import type { FocusVersion } from "../../runtime/config/focus.ts";
 import type { SplitRule } from "../../domain/serving/split-rule.ts";
 import type { Filter, ReportKind } from "../question/question.ts";
 import type { CheckOutcome } from "./check/check.ts";
 import type { DatasetName } from "./check/dataset.ts";
 import type { ColumnHead } from "./columns.ts";
-import type { FocusDraft } from "./setting.ts";
 import type { UnpricedTeam } from "./plan.ts";
 import type { FocusCells } from "./rows.ts";
 

@@ -1,5 +1,6 @@
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { REFERENCE_DATASETS, type DatasetName } from "./check/dataset.ts";
+import { FOCUS_DATASETS, type FocusDatasetName } from "../format/names.ts";
+import { REFERENCE_DATASETS } from "./check/dataset.ts";
 import { readBillingPeriods } from "./billing-periods.ts";
 import { contractCommitments } from "./contract-commitments.ts";
 import { focusFile, type FocusExport, type FocusWay } from "./file.ts";
@@ -7,16 +8,6 @@ import { readInvoiceDetails } from "./invoice-details.ts";
 import type { FileManifest } from "./manifest.ts";
 import type { ReferenceQuestion, ReferenceRows } from "./reference-rows.ts";
 import type { FocusSetting } from "./setting.ts";
-
-/** The datasets beside Cost and Usage by their names in commands and addresses. */
-export const REFERENCES = {
-  "billing-periods": "BillingPeriod",
-  "invoice-details": "InvoiceDetail",
-  "contract-commitments": "ContractCommitment",
-} as const satisfies Readonly<Record<string, DatasetName>>;
-
-/** See {@link REFERENCES}. */
-export type ReferenceName = keyof typeof REFERENCES;
 
 /** The manifest beside a file of a dataset. */
 export type ReferenceManifest = FileManifest & {
@@ -38,7 +29,7 @@ export class NoIssuerError extends Error {
  */
 export async function exportReference(
   store: StoreClient,
-  name: ReferenceName,
+  name: FocusDatasetName,
   question: ReferenceQuestion,
   setting: FocusSetting,
   format: FocusWay["format"],
@@ -48,7 +39,7 @@ export async function exportReference(
   const isOurs = (column: string): number => (column.startsWith("x_") ? 1 : 0);
   const columns = heads.toSorted((a, b) => isOurs(a.name) - isOurs(b.name) || (a.name < b.name ? -1 : 1));
   const source = {
-    dataset: REFERENCE_DATASETS[REFERENCES[name]],
+    dataset: REFERENCE_DATASETS[FOCUS_DATASETS[name]],
     columns,
     rows: portions(rows.map((row) => columns.map((column) => row[column.name] ?? null))),
     expected: { sums, isWhole: true },
@@ -58,7 +49,7 @@ export async function exportReference(
 
 type Reader = (store: StoreClient, question: ReferenceQuestion, setting: FocusSetting) => Promise<ReferenceRows>;
 
-const READERS: Readonly<Record<ReferenceName, Reader>> = {
+const READERS: Readonly<Record<FocusDatasetName, Reader>> = {
   "billing-periods": readBillingPeriods,
   "invoice-details": async (store, question, setting) => {
     if (setting.invoiceIssuer === undefined) throw new NoIssuerError();

@@ -1,12 +1,7 @@
+import type { FocusDraft, FocusVersion } from "../../domain/focus-version.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
-import type { FocusConfig, FocusVersion } from "../../runtime/config/focus.ts";
+import type { FocusConfig } from "../../runtime/config/focus.ts";
 import type { Ledger } from "../../runtime/config/ledger.ts";
-
-/** The version of FOCUS whose merged, but unreleased columns a file of services can have beside those of 1.4. */
-export const FOCUS_DRAFTS = ["1.5"] as const;
-
-/** See {@link FOCUS_DRAFTS}. */
-export type FocusDraft = (typeof FOCUS_DRAFTS)[number];
 
 /** The version of FOCUS, the names for the rows that the ledger does not have, and the policy and the currency. */
 export interface FocusSetting extends Omit<FocusConfig, "version"> {

@@ -19,6 +19,16 @@ export type ServingFormat = (typeof SERVING_FORMATS)[number];
 /** The formats of FOCUS's rows, with the names of `--format`. Each row is a sum of lines. */
 export const FOCUS_FORMATS: Readonly<Record<string, "csv" | "parquet">> = { focus: "csv", "focus-parquet": "parquet" };
 
+/** The datasets of FOCUS beside Cost and Usage, by their names in commands and addresses. */
+export const FOCUS_DATASETS = {
+  "billing-periods": "BillingPeriod",
+  "invoice-details": "InvoiceDetail",
+  "contract-commitments": "ContractCommitment",
+} as const;
+
+/** See {@link FOCUS_DATASETS}. */
+export type FocusDatasetName = keyof typeof FOCUS_DATASETS;
+
 /** The formats in which bills, cards and findings are printed. */
 export const PRINT_FORMATS = ["table", "json", "csv"] as const;
 

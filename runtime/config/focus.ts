@@ -1,11 +1,6 @@
 import { z } from "zod";
+import { FOCUS_VERSIONS, type FocusVersion } from "../../domain/focus-version.ts";
 import { text } from "./words.ts";
-
-/** The versions of FOCUS in which files are written. */
-export const FOCUS_VERSIONS = ["1.3", "1.4"] as const;
-
-/** See {@link FOCUS_VERSIONS}. */
-export type FocusVersion = (typeof FOCUS_VERSIONS)[number];
 
 /** The schema of a version. YAML reads 1.4 without quotes as a number. */
 export const focusVersion = z

@@ -1,3 +1,4 @@
+import { FOCUS_VERSIONS } from "../../domain/focus-version.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { query } from "chdb";
 import { parse } from "csv-parse/sync";
@@ -14,7 +15,6 @@ import { LinesReplacedError } from "../../reports/lines/fixed.ts";
 import type { Measures } from "../../reports/report/report.ts";
 import { readPeriod } from "../../domain/period.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
-import { FOCUS_VERSIONS } from "../../runtime/config/focus.ts";
 import { createCommandFolder, type CommandFolder, type CommandOutcome } from "../support/command.ts";
 import { sharedStore } from "../support/embedded-store.ts";
 import { FOCUS_POLICIES, playFocusFleet } from "../support/focus-fleet.ts";

@@ -1,4 +1,4 @@
-import type { FocusVersion } from "../../../runtime/config/focus.ts";
+import type { FocusVersion } from "../../../domain/focus-version.ts";
 import { filled, filledIfPresent, needed, optional, type KnownColumns } from "./column.ts";
 import { CONTRACT_APPLIED, METHOD_DETAILS, PROGRAMS } from "./objects.ts";
 

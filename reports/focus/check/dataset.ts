@@ -1,4 +1,4 @@
-import type { FocusVersion } from "../../../runtime/config/focus.ts";
+import type { FocusVersion } from "../../../domain/focus-version.ts";
 import { optional, type KnownColumns } from "./column.ts";
 import { columnRules } from "./column-rules.ts";
 import { CONTRACT_COLUMNS, CONTRACT_RULES } from "./contract-rules.ts";

@@ -1,3 +1,4 @@
+import { FOCUS_VERSIONS } from "../../../../domain/focus-version.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lastUnits } from "../../../../domain/exact/units.ts";
@@ -5,7 +6,6 @@ import { COST_AND_USAGE } from "../../../../reports/focus/check/dataset.ts";
 import { METHOD_DETAILS } from "../../../../reports/focus/check/objects.ts";
 import { checkFocus, type WrittenCells } from "../../../../reports/focus/check/check.ts";
 import type { Part } from "../../../../reports/focus/part.ts";
-import { FOCUS_VERSIONS } from "../../../../runtime/config/focus.ts";
 import { freePart, GPU, partOf, SETTING, writtenRows } from "../../../support/focus-parts.ts";
 
 /** Held time, free time, and free time that was spread over a team, of one origin at one price. */

@@ -1,10 +1,10 @@
+import type { FocusVersion } from "../../../../../domain/focus-version.ts";
 import { describe, expect, it } from "vitest";
 import { lastUnits } from "../../../../../domain/exact/units.ts";
 import { checkFocus, type CheckOutcome, type WrittenCells } from "../../../../../reports/focus/check/check.ts";
 import { COST_AND_USAGE } from "../../../../../reports/focus/check/dataset.ts";
 import { FocusCheckError } from "../../../../../reports/focus/check/error.ts";
 import type { WrittenRow } from "../../../../../reports/focus/check/rule.ts";
-import type { FocusVersion } from "../../../../../runtime/config/focus.ts";
 import { freePart, GPU, partOf, SETTING, writtenRows } from "../../../../support/focus-parts.ts";
 
 const six = { gpuHours: lastUnits<"gpu-hour">(6_000_000_000n) };

@@ -1,9 +1,9 @@
+import { FOCUS_VERSIONS, type FocusVersion } from "../../../../../domain/focus-version.ts";
 import { describe, expect, it } from "vitest";
 import { lastUnits } from "../../../../../domain/exact/units.ts";
 import { COST_AND_USAGE } from "../../../../../reports/focus/check/dataset.ts";
 import type { WrittenRow } from "../../../../../reports/focus/check/rule.ts";
 import type { Part } from "../../../../../reports/focus/part.ts";
-import { FOCUS_VERSIONS, type FocusVersion } from "../../../../../runtime/config/focus.ts";
 import { focusBook, freePart, GPU, partOf, SETTING, writtenRows } from "../../../../support/focus-parts.ts";
 
 /** A commitment to spend 9.99 an hour, and one for eight GPUs. */
