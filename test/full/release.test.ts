@@ -134,7 +134,8 @@ function smallRepository(entry: object) {
   const git = (...args: string[]): void => {
     execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd });
   };
-  const root = { name: "gpu-ledger", version, dependencies: { one: "1.0.0" } };
+  const { config } = readJson("package.json") as { readonly config: object };
+  const root = { name: "gpu-ledger", version, config, dependencies: { one: "1.0.0" } };
   const write = (path: string, value: unknown): void =>
     writeFileSync(join(cwd, path), typeof value === "string" ? value : JSON.stringify(value));
   cpSync("scripts", join(cwd, "scripts"), { recursive: true });

@@ -75,6 +75,7 @@ describe("the objects of a cluster become facts", () => {
     const { log } = watch();
     await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     await vi.waitFor(() => expect(sent.cluster).toHaveLength(1), LONG);
+    await vi.waitFor(() => expect(sent.inventory).toHaveLength(1), LONG);
     expect(sent.workloads[0]).toMatchObject({
       cluster: "test",
       name: "train-0",
