@@ -1,6 +1,6 @@
 import { isoText } from "../../domain/time.ts";
-import type { Reconciliation } from "../../reports/invoices/reconcile.ts";
-import { statementsOf } from "../../reports/invoices/statement.ts";
+import type { Reconciliation } from "../../reports/reconcile/reconcile.ts";
+import { statementsOf } from "../../reports/reconcile/statement.ts";
 import { renderTable } from "../table.ts";
 
 /** Returns a reconciled month as text: both statements of each account, then the findings. */

@@ -38,5 +38,5 @@ export interface SourceRules {
   readonly bookings: Readonly<Record<BookedKind, Booking>>;
 }
 
-/** Whether a cost has the price of the book or of an export: estimated by the book, or by an export whose invoice is open or final. */
+/** The source of a cost: an estimate by the price book, or an export whose invoice is open or final. */
 export type InvoiceStatus = "estimated" | "provisional" | "invoiced";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { reconcile } from "../invoices/reconcile.ts";
-import { statementsOf } from "../invoices/statement.ts";
+import { reconcile } from "../reconcile/reconcile.ts";
+import { statementsOf } from "../reconcile/statement.ts";
 import { jsonBody } from "../server/answers.ts";
 import { policyOf, type ApiContext } from "./context.ts";
 import { invoicesSchema } from "./invoices-schema.ts";

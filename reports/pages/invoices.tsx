@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import { policyOf } from "../api/context.ts";
-import { reconcile, type Reconciliation } from "../invoices/reconcile.ts";
-import { statementsOf, type AccountStatement, type StatementRow } from "../invoices/statement.ts";
+import { reconcile, type Reconciliation } from "../reconcile/reconcile.ts";
+import { statementsOf, type AccountStatement, type StatementRow } from "../reconcile/statement.ts";
 import { address } from "../parts/address.ts";
 import { Money } from "../parts/money.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";

@@ -138,7 +138,10 @@ function countsOf(files: readonly ExportSummary[]) {
 function check(line: Omit<FileLine, "file">, file: string, book: ReadingParts["book"]): void {
   const { row, currency, from, until, costs } = line;
   if (until <= from) throw new ExportError("unreadable-row", file, "the line ends before it begins", { row });
-  const isLong = Object.values(costs).some((amount) => exactDecimal(amount, MOST_DECIMALS) === undefined);
+  const { list, contracted, effective, billed } = costs;
+  const isLong = [list, contracted, effective, billed].some(
+    (amount) => exactDecimal(amount, MOST_DECIMALS) === undefined,
+  );
   if (isLong)
     throw new ExportError("unreadable-row", file, `an amount has more than ${MOST_DECIMALS} digits after the point`, {
       row,

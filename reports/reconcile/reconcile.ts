@@ -70,7 +70,7 @@ export interface Reconciliation {
   readonly period: BillingPeriod;
   readonly accounts: readonly AccountSums[];
   readonly assigned: readonly Assigned[];
-  /** What rounding each cost to 10⁻⁹ left over, for each account: its effective cost less all assigned parts. */
+  /** The rest that rounding each cost to 10⁻⁹ leaves, for each account: its effective cost less all assigned parts. */
   readonly rounding: readonly (Pick<AccountSums, "source" | "account" | "currency"> & { readonly amount: string })[];
   readonly bridge: readonly BridgePart[];
   readonly machines: readonly PaidMachine[];
