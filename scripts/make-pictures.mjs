@@ -1,4 +1,4 @@
-// Makes the pictures of README.md: the demo's overview and an explanation, light and dark, from a real start in Chromium.
+// Makes the pictures of README.md: the demo's overview, fleet, GPU and explanation, light and dark, from a real start in Chromium.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 
 const ADDRESS = "127.0.0.1:18481";
 const OUT = "docs/pictures";
-const SIZE = { width: 1120, height: 760 };
+const SIZE = { width: 1280, height: 800 };
 const START_MILLIS = 30 * 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), "gpu-ledger-pictures-"));
@@ -28,11 +28,19 @@ try {
   mkdirSync(OUT, { recursive: true });
   for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ viewport: SIZE, colorScheme });
+    const take = (name) => page.screenshot({ path: join(OUT, `${name}-${colorScheme}.png`) });
+    const follow = async (link) => {
+      await page.locator(link).first().click();
+      await page.waitForLoadState("networkidle");
+    };
+    await page.goto(`http://${ADDRESS}/fleet`, { waitUntil: "networkidle" });
+    await take("fleet");
+    await follow("a[href^='/gpu?']");
+    await take("gpu");
     await page.goto(`http://${ADDRESS}/`, { waitUntil: "networkidle" });
-    await page.screenshot({ path: join(OUT, `overview-${colorScheme}.png`) });
-    await page.locator("td a[href^='/explain']").first().click();
-    await page.waitForLoadState("networkidle");
-    await page.screenshot({ path: join(OUT, `explanation-${colorScheme}.png`) });
+    await take("overview");
+    await follow("td a[href^='/explain']");
+    await take("explanation");
     await page.close();
   }
 } finally {

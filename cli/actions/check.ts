@@ -4,6 +4,7 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { checkClusters } from "../check/clusters.ts";
 import { checkDestinations } from "../check/destinations.ts";
 import type { Finding } from "../check/finding.ts";
+import { checkInvoices } from "../check/invoices.ts";
 import { checkJob, type FoundTarget } from "../check/jobs.ts";
 import { checkLedger } from "../check/ledger.ts";
 import { checkPeople } from "../check/people.ts";
@@ -50,5 +51,6 @@ async function* checks(config: Config, path: string | undefined): AsyncGenerator
   for (const job of createJobs(config)) targets.push(...(yield* checkJob(job)));
   yield* checkClusters(config, targets);
   yield* checkTraining(config, Date.now());
+  yield* checkInvoices(config);
   yield* checkLedger(config, Date.now());
 }

@@ -21,7 +21,7 @@ interface Span {
 
 /**
  * Returns the lines `unused commitment` of an hour of the whole fleet: the parts of commitments and fixed costs that no slot used. The
- * platform pays them.
+ * platform pays them. In an hour in which an export prices a slot of the scope, the export has the unused part, too.
  */
 export function standingCharges(
   { commitments, fixed, ...book }: PriceBook,
@@ -36,12 +36,20 @@ export function standingCharges(
   return kinds.flatMap(({ entry, kind }) => {
     const held = heldOf(entry, hour);
     if (held === undefined) return [];
-    const unused = unusedOf(entry, kind, held, takenUp(entry, prices, slots, held), book);
+    const taken = takenUp(entry, prices, slots, held);
+    if (taken === "by an export") return [];
+    const unused = unusedOf(entry, kind, held, taken, book);
     return unused === 0n ? [] : [chargeOf(entry, kind, held, unused)];
   });
 }
 
-function takenUp({ scope }: StandingEntry, prices: NodePrices, slots: readonly SlotSpan[], held: Span): TakenUp {
+/** Returns what takes up an entry; `by an export` if an export has the costs of its scope, the unused parts included. */
+function takenUp(
+  { scope }: StandingEntry,
+  prices: NodePrices,
+  slots: readonly SlotSpan[],
+  held: Span,
+): TakenUp | "by an export" {
   let gpuMillis = 0;
   const costs: Money[] = [];
   for (const slot of slots) {
@@ -50,6 +58,7 @@ function takenUp({ scope }: StandingEntry, prices: NodePrices, slots: readonly S
     gpuMillis += until - from;
     for (const { price } of prices.pieces(slot, from, until)) {
       if (price === undefined) continue;
+      if (price.status !== undefined && price.status !== "estimated") return "by an export";
       costs.push(price.gpu(slot.slot).effective);
       if (slot.slot === 0 && price.nonGpu !== undefined) costs.push(price.nonGpu.effective);
     }
