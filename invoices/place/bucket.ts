@@ -1,10 +1,9 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { AwsClient } from "aws4fetch";
-import { XMLParser } from "fast-xml-parser";
-import { z } from "zod";
 import type { ListedFile } from "../find/listing.ts";
-import { PlaceError, type ExportPlace } from "./place.ts";
+import { readListing } from "./listing-page.ts";
+import { PlaceError, reasonOf, type ExportPlace } from "./place.ts";
 
 /** A bucket with the interface of S3: Amazon S3, Google Cloud Storage with HMAC keys, Cloudflare R2, MinIO. */
 export interface Bucket {
@@ -18,48 +17,41 @@ export interface Bucket {
   readonly sessionToken?: string | undefined;
 }
 
-/** The longest wait for the beginning of an answer. */
+/** The longest wait for a listing or a manifest, and for the beginning of another file. */
 const ANSWER_MILLIS = 60_000;
 /** A listing is at most this many pages of 1,000 keys. */
 const MOST_PAGES = 1_000;
 
-const one = z.object({
-  Key: z.string(),
-  Size: z.coerce.number(),
-  ETag: z.string().default(""),
-  LastModified: z.string().default(""),
-});
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
-const listing = z.object({
-  ListBucketResult: z.object({
-    Contents: z.union([one.transform((each) => [each]), z.array(one)]).default([]),
-    NextContinuationToken: z.string().optional(),
-  }),
-});
-
-const parser = new XMLParser({ parseTagValue: false });
-
-/** Returns the exports of a bucket. */
-export function bucketPlace({ url, prefix, sessionToken, ...credentials }: Bucket): ExportPlace {
+/** Returns the exports of a bucket. A request that has no answer in time is given up; a server's error 5xx or 429 is tried again 3 times. */
+export function bucketPlace(bucket: Bucket, answerMillis = ANSWER_MILLIS): ExportPlace {
+  const { url, prefix, sessionToken, ...credentials } = bucket;
   const session = sessionToken === undefined ? {} : { sessionToken };
   const client = new AwsClient({ ...credentials, ...session, service: "s3", retries: 3 });
   const base = url.replace(/\/$/, "");
-  async function get(path: string, query: Readonly<Record<string, string>> = {}): Promise<Response> {
-    const address = new URL(`${base}${path}`);
-    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    let response: Response;
+  const unreadable = (error: unknown): PlaceError =>
+    error instanceof PlaceError ? error : new PlaceError(`${base} cannot be read: ${reasonOf(error)}`, error);
+
+  async function get<Result>(address: string, read: (answer: Response) => Result | Promise<Result>): Promise<Result> {
     const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(new Error(`no answer within ${ANSWER_MILLIS / 1000} s`)), ANSWER_MILLIS);
+    const timer = setTimeout(() => wait.abort(new Error(`no answer within ${answerMillis / 1000} s`)), answerMillis);
     try {
-      response = await client.fetch(address.href, { signal: wait.signal });
+      const answer = await client.fetch(address, { signal: wait.signal });
+      if (answer.ok) return await read(answer);
+      const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(await answer.text()) ?? [];
+      throw new PlaceError(`${base} answers ${answer.status} ${code}`.trimEnd());
     } catch (error) {
-      throw new PlaceError(`${base} cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+      throw unreadable(error);
     } finally {
       clearTimeout(timer);
     }
-    if (response.ok) return response;
-    const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
-    throw new PlaceError(`${base} answers ${response.status} ${code}`.trimEnd());
+  }
+
+  async function* bytesOf(body: ReadableStream): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body as ReadableStream<Uint8Array>;
+    } catch (error) {
+      throw unreadable(error);
+    }
   }
 
   return {
@@ -68,26 +60,31 @@ export function bucketPlace({ url, prefix, sessionToken, ...credentials }: Bucke
       let token: string | undefined;
       for (let page = 0; page < MOST_PAGES; page++) {
         const more = token === undefined ? {} : { "continuation-token": token };
-        const answer = await get("/", { "list-type": "2", prefix, ...more });
-        const read = listing.safeParse(parser.parse(await answer.text()));
-        if (!read.success) throw new PlaceError(`${base} does not answer as a bucket of S3 does`);
-        const { Contents, NextContinuationToken } = read.data.ListBucketResult;
-        for (const { Key, Size, ETag, LastModified } of Contents)
-          files.push({ key: Key, size: Size, etag: ETag, modified: Date.parse(LastModified) || 0 });
-        if (NextContinuationToken === undefined) return files;
-        token = NextContinuationToken;
+        const text = await get(`${base}/?${queryOf({ "list-type": "2", prefix, ...more })}`, (answer) => answer.text());
+        const read = readListing(text);
+        if (read === undefined) throw new PlaceError(`${base} does not answer as a bucket of S3 does`);
+        files.push(...read.files);
+        if (read.next === undefined) return files;
+        token = read.next;
       }
       throw new PlaceError(`${base}/${prefix} has more than ${MOST_PAGES * 1_000} files; a longer prefix has fewer`);
     },
-    text: async (key) => (await get(pathOf(key))).text(),
+    text: (key) => get(`${base}${pathOf(key)}`, (answer) => answer.text()),
     async open(key) {
-      const { body } = await get(pathOf(key));
+      const body = await get(`${base}${pathOf(key)}`, (answer) => answer.body);
       if (body === null) throw new PlaceError(`${base} has no content for ${key}`);
-      return { name: key, stream: Readable.fromWeb(body as ReadableStream) };
+      return { name: key, stream: Readable.from(bytesOf(body as ReadableStream), { objectMode: false }) };
     },
   };
 }
 
 function pathOf(key: string): string {
   return `/${key.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** Returns a query in which a space is `%20`: a signature does not cover `+`, which `URLSearchParams` writes. */
+function queryOf(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&");
 }

@@ -20,3 +20,10 @@ export class PlaceError extends Error {
     this.name = "PlaceError";
   }
 }
+
+/** Returns the message of an error, with that of its cause: the message of a failed `fetch` names no reason. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
+}
