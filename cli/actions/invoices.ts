@@ -6,7 +6,7 @@ import { periodOf } from "../../domain/period.ts";
 import { reconcile } from "../../reports/reconcile/reconcile.ts";
 import { statementsOf } from "../../reports/reconcile/statement.ts";
 import { ExportError } from "../../invoices/export-error.ts";
-import { PlaceError } from "../../invoices/place/place.ts";
+import { PlaceError, reasonOf } from "../../invoices/place/place.ts";
 import { isStored } from "../../processors/ledger/invoiced/store-export.ts";
 import type { InvoiceSource } from "../../runtime/config/invoices.ts";
 import { placeOf, readingOf } from "../../services/invoices/place-of.ts";
@@ -75,7 +75,13 @@ function sourcesOf(
 /** Reads files as one export. Each billing month in them replaces the month of the files before. */
 async function importFiles(source: SourceReading, paths: readonly string[], parts: ReadingParts): Promise<string> {
   const hash = createHash("sha256");
-  for (const path of paths.toSorted()) await pipeline(createReadStream(path), hash, { end: false });
+  for (const path of paths.toSorted()) {
+    try {
+      await pipeline(createReadStream(path), hash, { end: false });
+    } catch (error) {
+      throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`);
+    }
+  }
   const version = { name: "files", content: hash.digest("hex"), isWhole: false };
   if (await isStored(parts.store, { source: source.name, ...version })) return "The same files were read before.";
   const files = paths.map((path) => ({ name: path, open: () => Promise.resolve(path) }));

@@ -7,7 +7,7 @@ import { isoText } from "../../domain/time.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { ratePieces } from "../../domain/price/conversion.ts";
 import { ExportError } from "../../invoices/export-error.ts";
-import { findExports, type IncompleteExport } from "../../invoices/find/find-exports.ts";
+import { findExports, type FoundExport, type IncompleteExport } from "../../invoices/find/find-exports.ts";
 import { manifestsIn } from "../../invoices/find/listing.ts";
 import type { ExportPlace } from "../../invoices/place/place.ts";
 import { readExportFile } from "../../invoices/read-export.ts";
@@ -76,7 +76,9 @@ export async function readSource(
   const exports = found.exports.filter(({ basis }) => !isAmortized || basis !== "actual");
   const [read, failed]: [ReadExport[], ExportError[]] = [[], []];
   let unchanged = 0;
-  for (const { name, version: content, files } of exports) {
+  for (const complete of exports) {
+    const { version: content, files } = complete;
+    const name = storedName(complete);
     if (await isStored(parts.store, { source: source.name, name, content })) {
       unchanged += 1;
       continue;
@@ -90,6 +92,11 @@ export async function readSource(
     }
   }
   return { read, unchanged, incomplete, failed };
+}
+
+/** Returns the name under which an export is stored: the periods of an export are read one by one, and replace only themselves. */
+function storedName({ name, period }: FoundExport): string {
+  return period === undefined ? name : `${name} ${period}`;
 }
 
 /**

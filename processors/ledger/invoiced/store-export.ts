@@ -62,7 +62,7 @@ interface Month {
 
 /**
  * Stores a version of an export. Each of its billing months replaces the month of the former version whole, once all lines are there. If
- * reading fails, nothing of it counts. `counts` is called after the last line. Lines of replaced versions are dropped. Returns the months
+ * reading fails, nothing of it counts, and its lines are dropped. `counts` is called after the last line. Lines of replaced versions are dropped. Returns the months
  * in order. Fails with a `StoreError`, and with the error of the lines.
  */
 export async function storeExport(
@@ -75,12 +75,17 @@ export async function storeExport(
   const version = randomUUID();
   const months = new Map<number, Month>();
   const blocks = createBlocks<FileLine>(EXPORT_LINE_COLUMNS, { version, source });
-  for await (const portion of lines) {
-    for (const line of portion) {
-      blocks.write(line);
-      count(months, line);
+  try {
+    for await (const portion of lines) {
+      for (const line of portion) {
+        blocks.write(line);
+        count(months, line);
+      }
+      if (blocks.count > 0) await store.insertRows("export_lines", namesOf(blocks.columns), blocks.take());
     }
-    if (blocks.count > 0) await store.insertRows("export_lines", namesOf(blocks.columns), blocks.take());
+  } catch (error) {
+    await store.command("DELETE FROM export_lines WHERE version = {version:UUID}", { version });
+    throw error;
   }
   if (of.isWhole)
     for (const month of await monthsOf(store, of)) if (!months.has(month)) months.set(month, { ...NO_LINES });
