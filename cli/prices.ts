@@ -1,8 +1,8 @@
 import { Option, type Command } from "commander";
-import type { PricesCheckOptions, PricesShowOptions } from "./actions/prices.ts";
+import type { PricesCheckOptions, PricesFromOpenCostOptions, PricesShowOptions } from "./actions/prices.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Adds `gpu-ledger prices check|show|list`: checks of a price book, its prices for nodes, and public list prices. */
+/** Adds `gpu-ledger prices check|show|list|from-opencost`: checks of a price book, its prices for nodes, public list prices, and those of OpenCost. */
 export function addPrices(program: Command, context: CommandContext): void {
   const prices = program.command("prices").description("check or show a price book of the configuration or of a file");
   const format = (): Option =>
@@ -24,6 +24,16 @@ export function addPrices(program: Command, context: CommandContext): void {
     .command("list")
     .description("print a price book with the public list prices of clouds, for a first look")
     .action(async () => (await import("./actions/prices.ts")).runPricesList(context));
+
+  prices
+    .command("from-opencost")
+    .description("print OpenCost's custom pricing or CSV pricing as a price book")
+    .argument("<file>", "default.json, its ConfigMap, or a CSV file")
+    .option("--from <date>", "the first day of the prices in UTC (default: of the running month)")
+    .option("--currency <code>", "the currency of the prices (default: that of the file, or else USD)")
+    .action(async (file: string, options: PricesFromOpenCostOptions) =>
+      (await import("./actions/prices.ts")).runPricesFromOpenCost(file, options, context),
+    );
 
   prices
     .command("show")
