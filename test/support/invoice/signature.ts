@@ -17,7 +17,11 @@ const SKEW_MILLIS = 15 * 60_000;
  * path and the query are decoded once and encoded again by the rules of the specification, in which a plus sign is no space. Source:
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html.
  */
-export function refusalOf(request: IncomingMessage, keys: SigningKeys): string | undefined {
+export function refusalOf(
+  request: Pick<IncomingMessage, "method" | "url" | "headers">,
+  keys: SigningKeys,
+  now = Date.now(),
+): string | undefined {
   const { headers } = request;
   const form =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/;
@@ -27,7 +31,7 @@ export function refusalOf(request: IncomingMessage, keys: SigningKeys): string |
   if (region !== keys.region) return "AuthorizationHeaderMalformed";
   if (headers["x-amz-security-token"] !== keys.sessionToken) return "InvalidToken";
   const time = String(headers["x-amz-date"]);
-  if (!time.startsWith(date) || Math.abs(millisOf(time) - Date.now()) > SKEW_MILLIS) return "RequestTimeTooSkewed";
+  if (!time.startsWith(date) || Math.abs(millisOf(time) - now) > SKEW_MILLIS) return "RequestTimeTooSkewed";
   const names = signed.split(";");
   const mustBeSigned = ["host", ...Object.keys(headers).filter((name) => name.startsWith("x-amz-"))];
   if (mustBeSigned.some((name) => !names.includes(name))) return "AccessDenied";
