@@ -127,7 +127,9 @@ describe("forbidden requests", () => {
     let token = "old";
     server.access.setTokens(["old"]);
     server.put(gpuPod("train-0"));
-    const { log } = watch({ token: () => token });
+    // A busy machine renews late, and only the token may end a term here.
+    const election = { durationMillis: 60_000, giveUpMillis: 50_000, renewMillis: 40 };
+    const { log } = watch({ token: () => token, election });
     await vi.waitFor(() => expect(sent.workloads).toHaveLength(1), LONG);
     server.access.setTokens(["new"]);
     token = "new";
