@@ -23,6 +23,7 @@ export function addInvoices(program: Command, context: CommandContext): void {
     .command("reconcile")
     .description("show where each part of a month's bill went, and what it has that no node was")
     .argument("[period]", "a month, such as 2026-03 (default: the running month)")
+    .option("--book", "compute the month by the price book alone, too, and show both costs by pool and model")
     .option("--config <file>", "the configuration")
     .addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"))
     .action(async (name: string | undefined, options: InvoicesReconcileOptions) =>

@@ -10,9 +10,11 @@ import { PlaceError, reasonOf } from "../../invoices/place/place.ts";
 import { isStored } from "../../processors/ledger/invoiced/store-export.ts";
 import type { InvoiceSource } from "../../runtime/config/invoices.ts";
 import { placeOf, readingOf } from "../../services/invoices/place-of.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { readExport, readSource, type ReadingParts, type SourceReading } from "../../services/invoices/read-source.ts";
 import { CommandError, type CommandContext } from "../context.ts";
 import { outcomeText, readText } from "../invoices/import-text.ts";
+import { bookBeside, bookText } from "../invoices/book-beside.ts";
 import { reconcileText } from "../invoices/reconcile-text.ts";
 import { loadLedgerConfig } from "../ledger-config.ts";
 import { periodOfArgument } from "../period.ts";
@@ -90,6 +92,7 @@ async function importFiles(source: SourceReading, paths: readonly string[], part
 
 /** The options of `gpu-ledger invoices reconcile`. */
 export interface InvoicesReconcileOptions {
+  readonly book?: true;
   readonly config?: string;
   readonly format: "text" | "json";
 }
@@ -97,18 +100,21 @@ export interface InvoicesReconcileOptions {
 /** Prints both statements of each account of a month, and its findings. */
 export async function runInvoicesReconcile(
   name: string | undefined,
-  { format, config: file }: InvoicesReconcileOptions,
+  { format, book, config: file }: InvoicesReconcileOptions,
   context: CommandContext,
 ): Promise<void> {
   const period = name === undefined ? periodOf(Date.now()) : periodOfArgument(name);
   const { config } = loadLedgerConfig(file, context.env);
-  const { store, ledger } = await openLedger(config, context);
+  const { store, ledger, config: given } = await openLedger(config, context);
   try {
-    const month = await reconcile(store, { period, policy: ledger.policies[0].name });
+    const policy = ledger.policies[0];
+    const month = await reconcile(store, { period, policy: policy.name });
+    const { charge } = rulesOfConfig(given).rules;
+    const pools = book === true ? await bookBeside(store, charge, policy, period) : undefined;
     const text =
       format === "json"
-        ? JSON.stringify({ ...month, period: period.name, statements: statementsOf(month) }, null, 2)
-        : reconcileText(month);
+        ? JSON.stringify({ ...month, period: period.name, statements: statementsOf(month), pools }, null, 2)
+        : [reconcileText(month), ...(pools === undefined ? [] : [bookText(pools, ledger.book.currency)])].join("\n\n");
     context.stdout.write(`${text}\n`);
   } finally {
     await store.close();
