@@ -24,6 +24,9 @@ import { dropSuperseded } from "../../processors/ledger/term/superseded.ts";
 import { explain } from "../../reports/explain/read-explanation.ts";
 import { readReport } from "../../reports/report/read-report.ts";
 import { readStatements } from "../../reports/read/statements.ts";
+import { createAssigner } from "../../processors/ledger/invoiced/assign.ts";
+import { storeExport } from "../../processors/ledger/invoiced/store-export.ts";
+import { linesOf, SCENARIO_SOURCE, sourceOf } from "../../scenarios/invoices.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { MIGRATIONS_FOLDER } from "../../runtime/store/connection.ts";
 import type { Scenario } from "../../scenarios/files.ts";
@@ -119,6 +122,7 @@ describe("a backup", () => {
     await books.settle(APRIL_10);
     const hour = { cluster: "default", windowStart: Date.UTC(2026, 2, 31, 22), generation: 1, watermark: new Map() };
     await computeWindow(store, { ...hour, runId: newRunId(), publishedAt: APRIL_3 }, new AbortController().signal);
+    await storeBill(store);
     const at = "2026-04-02T10:00:00.123Z";
     await store.insertJson("label_proofs", [{ cluster: "default", node: "gpu-a", pod: HOSTILE, slot: 1, seen_at: at }]);
     await store.insertJson("access_tokens", [
@@ -138,6 +142,16 @@ describe("a backup", () => {
     await store.insertJson("audit", [
       { at, who: HOSTILE, what: "rules", why: HOSTILE, subject: HOSTILE, details: JSON.stringify({ HOSTILE }) },
     ]);
+  }
+
+  /** Stores an export with a machine that joined no cluster, and divides its cost over hours. */
+  async function storeBill(store: StoreClient): Promise<void> {
+    const invoices = { lines: [{ machine: HOSTILE, effective: "7.000000001" }] };
+    const scenario = scenarioWith({ period: { start: "2026-03-31T22:00:00Z", end: "2026-03-31T23:00:00Z" }, invoices });
+    const version = { source: SCENARIO_SOURCE, name: HOSTILE, content: "a", readBy: HOSTILE, isWhole: true };
+    const lines = linesOf(scenario.invoices!.lines, scenario);
+    await storeExport(store, { ...version, readAt: APRIL_3 }, [lines], () => ({ rows: 1, dropped: {} }));
+    await createAssigner(store, [sourceOf(scenario.invoices!)]).assign({ generation: 1, now: APRIL_3 });
   }
 
   const write = (store: StoreClient, folder: string, now = (): number => MAY_3): Promise<Manifest> =>
@@ -172,6 +186,8 @@ describe("a backup", () => {
     const digests = await Promise.all(
       [
         "charges_published",
+        "invoiced_hours_published",
+        "export_lines_valid",
         "usage_hours_published",
         "gpu_hours_published",
         "serving_hours_published",
