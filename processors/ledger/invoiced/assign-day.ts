@@ -14,7 +14,7 @@ import { announceRun, newRunId, publishRun, type Run } from "../runs/runs.ts";
 import { digestOf } from "../runs/digest.ts";
 import { poolCosts } from "./pool-costs.ts";
 import { readCosts, readReserved, type ExportCost } from "./read-costs.ts";
-import { readNodes, type MachineNodes } from "./read-nodes.ts";
+import { readNodes, type MachineNodes, type NodeMachines } from "./read-nodes.ts";
 import { spreadReservations } from "./spread-reservations.ts";
 
 const digest = digestOf("invoiced_hours", namesOf(INVOICED_HOUR_COLUMNS), "hour");
@@ -33,13 +33,13 @@ GROUP BY cluster, window_start`;
 export async function assignDay(
   store: StoreClient,
   day: number,
-  rules: readonly SourceRules[],
+  { rules, machines }: { readonly rules: readonly SourceRules[]; readonly machines: NodeMachines },
   { generation, now }: { readonly generation: number; readonly now: number },
 ): Promise<readonly WindowOfCluster[]> {
   const costs = (await readCosts(store, day)).filter(({ source }) => rules.some(({ name }) => name === source));
   const span = spanOf(costs, day);
   const reserved = await readReserved(store, reservationsOf(costs), span);
-  const nodes = await readNodes(store, span);
+  const nodes = await readNodes(store, span, machines);
   const spread = spreadReservations(costs, reserved);
   const rows = rules.flatMap((source) => {
     const own = spread.filter((cost) => cost.source === source.name);

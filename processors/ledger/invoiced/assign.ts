@@ -5,6 +5,7 @@ import { DAY_MILLIS, dayOf } from "../../../domain/time.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { ofLastRun } from "../../../runtime/store/schema/runs.ts";
 import { assignDay } from "./assign-day.ts";
+import { readMachines } from "./read-nodes.ts";
 
 const EXPORTS = `
 SELECT toString(version) AS version, source, toFloat64(toUnixTimestamp64Milli(from_at)) AS from,
@@ -28,10 +29,8 @@ FROM (
 )
 GROUP BY day`;
 
-const IDS = `
-SELECT toString(sum(hash)) AS hash FROM (
-  SELECT DISTINCT cityHash64(cluster, node, uid, JSONExtractString(fact, 'providerId')) AS hash FROM inventory_facts
-)`;
+const PUBLISHED_DAYS = `
+SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfDay(window_start))) * 1000 AS day FROM runs WHERE kind = 'invoice'`;
 
 /** Divides the costs of exports over hours, day by day, where exports or usage have changed. */
 export interface Assigner {
@@ -45,11 +44,13 @@ export function createAssigner(store: StoreClient, rules: readonly SourceRules[]
   return {
     async assign(turn) {
       const exports = await store.query<ExportRow>(EXPORTS);
-      const days = await dayHashes(store, exports, [...done.keys()], rules);
+      const days = await daysOf(store, exports);
+      if (days.length === 0) return [];
+      const machines = await readMachines(store);
       const changed: WindowOfCluster[] = [];
-      for (const [day, hash] of days) {
+      for (const [day, hash] of await hashesOf(store, days, exports, [rules, [...machines]])) {
         if (done.get(day) === hash) continue;
-        changed.push(...(await assignDay(store, day, rules, turn)));
+        changed.push(...(await assignDay(store, day, { rules, machines }, turn)));
         done.set(day, hash);
       }
       return changed;
@@ -57,32 +58,28 @@ export function createAssigner(store: StoreClient, rules: readonly SourceRules[]
   };
 }
 
-/** Returns a hash of what the costs of each day follow from, for the days of exports and those that were divided before. */
-async function dayHashes(
-  store: StoreClient,
-  exports: readonly ExportRow[],
-  before: readonly number[],
-  rules: readonly SourceRules[],
-): Promise<ReadonlyMap<number, string>> {
-  const published = await store.query<{ day: number }>(
-    `SELECT DISTINCT toFloat64(toUnixTimestamp(toStartOfDay(window_start))) * 1000 AS day FROM runs WHERE kind = 'invoice'`,
-  );
-  const days = new Set([...before, ...published.map(({ day }) => day)]);
+/** Returns the days of exports, and those with published hours, in order. */
+async function daysOf(store: StoreClient, exports: readonly ExportRow[]): Promise<readonly number[]> {
+  const published = await store.query<{ day: number }>(PUBLISHED_DAYS);
+  const days = new Set(published.map(({ day }) => day));
   for (const { from, until } of exports) for (let day = dayOf(from); day < until; day += DAY_MILLIS) days.add(day);
-  if (days.size === 0) return new Map();
+  return [...days].toSorted((a, b) => a - b);
+}
+
+/** Returns a hash of what the costs of each day follow from. `common` is the same for all days. */
+async function hashesOf(
+  store: StoreClient,
+  days: readonly number[],
+  exports: readonly ExportRow[],
+  common: unknown,
+): Promise<readonly (readonly [day: number, hash: string])[]> {
   const longest = exports.reduce((most, { longestMillis }) => Math.max(most, longestMillis), DAY_MILLIS);
-  const first = [...days].reduce((least, day) => Math.min(least, day));
-  const usage = await store.query<{ day: number; hash: string }>(USAGE, { from: first - longest });
-  const [ids] = await store.query<{ hash: string }>(IDS);
-  return new Map(
-    [...days]
-      .toSorted((a, b) => a - b)
-      .map((day) => {
-        // A line that begins or ends on the day is of machines that exist on the days of the whole line.
-        const touched = usage.filter((of) => Math.abs(of.day - day) <= longest);
-        const made = exports.filter(({ from, until }) => from < day + DAY_MILLIS && until > day);
-        const text = JSON.stringify([rules, ids!.hash, made.map(({ version }) => version), touched]);
-        return [day, createHash("sha256").update(text).digest("base64url")];
-      }),
-  );
+  const usage = await store.query<{ day: number; hash: string }>(USAGE, { from: days[0]! - longest });
+  return days.map((day) => {
+    // A line that begins or ends on the day is of machines that exist on the days of the whole line.
+    const touched = usage.filter((of) => Math.abs(of.day - day) <= longest);
+    const made = exports.filter(({ from, until }) => from < day + DAY_MILLIS && until > day);
+    const text = JSON.stringify([common, made.map(({ version }) => version), touched]);
+    return [day, createHash("sha256").update(text).digest("base64url")] as const;
+  });
 }

@@ -25,13 +25,21 @@ export interface MachineNodes {
   has(machine: string): boolean;
 }
 
+/** The machine of each Node with an id of its cloud, by cluster, name and UID. */
+export type NodeMachines = ReadonlyMap<string, string>;
+
+/** Reads the machines of all Nodes that were ever seen. Fails with a `StoreError`. */
+export async function readMachines(store: StoreClient): Promise<NodeMachines> {
+  const ids = await store.query<{ cluster: string; node: string; uid: string; providerId: string }>(IDS);
+  return new Map(ids.map((row) => [keyOf(row), cloudMachineOf(row.providerId)!.machine]));
+}
+
 /** Reads the times of nodes over whole hours. Fails with a `StoreError`. */
 export async function readNodes(
   store: StoreClient,
   span: { readonly from: number; readonly until: number },
+  machines: NodeMachines,
 ): Promise<MachineNodes> {
-  const ids = await store.query<{ cluster: string; node: string; uid: string; providerId: string }>(IDS);
-  const machines = new Map(ids.map((row) => [keyOf(row), cloudMachineOf(row.providerId)!.machine]));
   const times = await store.query<NodeTime>(TIMES, span);
   const byId = groupedBy(times, (time) => machines.get(keyOf(time)));
   const byName = groupedBy(times, ({ node }) => node);
