@@ -49,8 +49,8 @@ export type ScenarioLines = z.output<typeof exportLines>;
 export const SCENARIO_SOURCE = "provider";
 
 /** Returns how the lines of a scenario's export become costs. */
-export function sourceOf({ share, bookings }: z.output<typeof invoices>): SourceRules {
-  return { name: SCENARIO_SOURCE, share, bookings };
+export function sourceOf({ share, bookings, rates }: z.output<typeof invoices>): SourceRules {
+  return { name: SCENARIO_SOURCE, share, bookings, rates };
 }
 
 /** Returns lines of an export. By default a line is of the whole period, its list and contracted costs and what was billed are its cost. */

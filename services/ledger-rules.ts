@@ -44,5 +44,7 @@ export function rulesOfConfig(config: Config): ConfiguredRules {
 
 /** Returns how the lines of each source of exports become costs; undefined without a source. */
 function sourceRulesOf({ invoices }: Config): readonly SourceRules[] | undefined {
-  return invoices.length === 0 ? undefined : invoices.map(({ name, share, bookings }) => ({ name, share, bookings }));
+  return invoices.length === 0
+    ? undefined
+    : invoices.map(({ name, share, bookings, rates }) => ({ name, share, bookings, rates }));
 }

@@ -1,3 +1,4 @@
+import { periodOf } from "../period.ts";
 import type { ExportLineKind } from "./export-line.ts";
 
 /** Who bears a cost: the node whose machine it names, the platform, or nobody. What nobody bears is listed when the bill is reconciled. */
@@ -36,6 +37,29 @@ export interface SourceRules {
    */
   readonly share: "instance" | "pool";
   readonly bookings: Readonly<Record<BookedKind, Booking>>;
+  /** The invoice's own rates of exchange, which come before those of the price book. */
+  readonly rates: readonly InvoiceRate[];
+}
+
+/** The rate at which an invoice of an account is paid: one unit of `currency` is `rate` units of the book's currency. */
+export interface InvoiceRate {
+  readonly account: string;
+  /** The billing month: `2026-03`. */
+  readonly period: string;
+  readonly currency: string;
+  /** An exact decimal. */
+  readonly rate: string;
+}
+
+/** Returns the invoice's own rate for a line; undefined if the rates of the price book count. */
+export function rateOf(
+  { rates }: Pick<SourceRules, "rates">,
+  of: { readonly account: string; readonly billingFrom: number; readonly currency: string },
+): string | undefined {
+  const { name } = periodOf(of.billingFrom);
+  return rates.find(
+    ({ account, period, currency }) => account === of.account && period === name && currency === of.currency,
+  )?.rate;
 }
 
 /** The source of a cost: an estimate by the price book, or an export whose invoice is open or final. */

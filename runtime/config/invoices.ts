@@ -2,10 +2,13 @@ import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { MAPPED_FIELDS } from "../../domain/invoice/dialect/mapped.ts";
 import { DEFAULT_BOOKINGS } from "../../domain/invoice/rules.ts";
+import { PERIOD_FORM, readPeriod } from "../../domain/period.ts";
 import { between } from "./between.ts";
+import { currency } from "./ledger.ts";
 import { duration } from "./quantity.ts";
 import { list, oneOf, secret, text, webAddress, type ConfigSources } from "./words.ts";
 
+const RATE = 'a rate as text, such as "1.0842"';
 const { disk, licence, network, ...others } = DEFAULT_BOOKINGS;
 const ofMachine = oneOf("node", "platform", "none");
 const ofNoMachine = oneOf("platform", "none");
@@ -36,6 +39,18 @@ export const sourceRuleKeys = {
     .describe(
       "Who bears each kind of cost: `node` (of the machine), `platform`, or `none`, which only the reconciliation lists.",
     ),
+  rates: list(
+    z.strictObject({
+      account: text("an account"),
+      period: z
+        .string({ error: PERIOD_FORM })
+        .refine((month) => readPeriod(month) !== undefined, { error: PERIOD_FORM }),
+      currency,
+      rate: z.string({ error: RATE }).regex(/^\d+(\.\d+)?$/, { error: RATE }),
+    }),
+  )
+    .default([])
+    .describe("The rates of exchange that an invoice names, by account and month. They come before the price book's."),
 };
 
 const NAME = "a name of a-z, 0-9 and -, at most 60 characters";

@@ -11,8 +11,8 @@ export function placeOf({ folder, bucket }: InvoiceSource): ExportPlace | undefi
 }
 
 /** Returns how the lines of a configured source are read. */
-export function readingOf({ name, mapping, instanceTypes, accounts, services }: InvoiceSource): SourceReading {
+export function readingOf({ name, mapping, instanceTypes, accounts, services, rates }: InvoiceSource): SourceReading {
   const lower = (names: readonly string[]): ReadonlySet<string> => new Set(names.map((each) => each.toLowerCase()));
   const keeps = { instanceTypes: lower(instanceTypes), accounts: new Set(accounts), services: lower(services) };
-  return { name, mapping, keeps };
+  return { name, mapping, keeps, rates };
 }

@@ -1,5 +1,6 @@
 import type { Keeping } from "../../domain/invoice/dialect/keeping.ts";
 import type { Mapping } from "../../domain/invoice/dialect/mapped.ts";
+import { rateOf, type InvoiceRate } from "../../domain/invoice/rules.ts";
 import { cloudMachineOf } from "../../domain/invoice/machine-id.ts";
 import { MOST_DECIMALS } from "../../runtime/store/schema/types.ts";
 import { exactDecimal } from "../../domain/exact/rational.ts";
@@ -26,6 +27,7 @@ export interface SourceReading {
   readonly name: string;
   readonly mapping?: Mapping | undefined;
   readonly keeps: Omit<Keeping, "machines">;
+  readonly rates: readonly InvoiceRate[];
 }
 
 /** A file of an export: its name, and its path or its bytes. */
@@ -121,7 +123,7 @@ export async function readExport(
       const reading = readExportFile(await open(), { keeping, name, ...mapping });
       for await (const batch of reading.batches)
         yield batch.map((line) => {
-          check(line, name, book);
+          check(line, name, book, source);
           return { ...line, file: name };
         });
       summaries.push(reading.summary());
@@ -142,7 +144,12 @@ function countsOf(files: readonly ExportSummary[]) {
 }
 
 /** Refuses a line that the ledger cannot charge: without a rate for its currency, without a time, or with more digits than are stored. */
-function check(line: Omit<FileLine, "file">, file: string, book: ReadingParts["book"]): void {
+function check(
+  line: Omit<FileLine, "file">,
+  file: string,
+  book: ReadingParts["book"],
+  source: Pick<SourceReading, "rates">,
+): void {
   const { row, currency, from, until, costs } = line;
   if (until <= from) throw new ExportError("unreadable-row", file, "the line ends before it begins", { row });
   const { list, contracted, effective, billed } = costs;
@@ -153,6 +160,7 @@ function check(line: Omit<FileLine, "file">, file: string, book: ReadingParts["b
     throw new ExportError("unreadable-row", file, `an amount has more than ${MOST_DECIMALS} digits after the point`, {
       row,
     });
+  if (rateOf(source, line) !== undefined) return;
   try {
     ratePieces(book, currency, from);
   } catch {

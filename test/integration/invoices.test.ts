@@ -26,7 +26,7 @@ afterAll(() => store.close());
 /** Each test has a source and a folder of its own. */
 beforeEach(() => {
   number += 1;
-  source = { name: `bills-${number}`, mapping: MAPPING, keeps: GPU_MACHINES };
+  source = { name: `bills-${number}`, mapping: MAPPING, keeps: GPU_MACHINES, rates: [] };
   files = createCommandFolder();
 });
 afterEach(() => files.dispose());

@@ -1,7 +1,7 @@
 import { chargeBeside, type Charge, type Costs } from "../../../domain/charge/charge.ts";
 import { FLEET } from "../../../domain/charge/fleet.ts";
 import { incurredIn, steadyAccrual } from "../../../domain/exact/accrual.ts";
-import { divide, ONE, rational } from "../../../domain/exact/rational.ts";
+import { divide, multiply, ONE, rational, type Rational } from "../../../domain/exact/rational.ts";
 import { exactly, sum } from "../../../domain/exact/units.ts";
 import type { InvoiceStatus } from "../../../domain/invoice/rules.ts";
 import type { CostKind, NodeHourEntry } from "../../../domain/price/book.ts";
@@ -20,6 +20,8 @@ export interface InvoicedCost {
   readonly source: string;
   readonly currency: string;
   readonly costs: Costs;
+  /** The invoice's own rate to the book's currency; undefined if the rates of the book count. */
+  readonly rate: Rational | undefined;
   readonly status: Exclude<InvoiceStatus, "estimated">;
 }
 
@@ -37,15 +39,19 @@ export type InvoicedNode = (
 
 /** Returns the cost of a part of an export's cost in the currency of the book. The parts of any split sum to the whole. */
 export function invoicedIn(
-  { from, until, costs, currency }: InvoicedCost,
+  { from, until, costs, currency, rate }: InvoicedCost,
   book: Rates,
   at: Span = [from, until],
 ): Costs {
   const hours = divide(rational(until - from), rational(HOUR_MILLIS));
   const [begins, ends] = [Math.max(from, at[0]), Math.min(until, at[1])];
   return perKind(costs, (cost) => {
-    const accrual = steadyAccrual<"currency">(divide(exactly(cost), hours), from);
-    return incurredIn(converted(accrual, currency, book), begins, ends);
+    const perHour = divide(exactly(cost), hours);
+    const accrual =
+      rate === undefined
+        ? converted(steadyAccrual<"currency">(perHour, from), currency, book)
+        : steadyAccrual<"currency">(multiply(perHour, rate), from);
+    return incurredIn(accrual, begins, ends);
   });
 }
 

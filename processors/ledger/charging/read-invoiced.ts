@@ -1,5 +1,6 @@
 import { FLEET } from "../../../domain/charge/fleet.ts";
 import type { WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
+import { parseDecimal } from "../../../domain/exact/rational.ts";
 import { amountOf, lastUnits } from "../../../domain/exact/units.ts";
 import { groupedBy } from "../../../domain/grouped.ts";
 import type { SourceRules } from "../../../domain/invoice/rules.ts";
@@ -16,7 +17,7 @@ import type { NodePrices } from "../charge/node-prices.ts";
  * Without nodes, those of all nodes.
  */
 const COSTS = `
-SELECT toFloat64(toUnixTimestamp64Milli(hour)) AS start, cluster, node, uid, kind, source, currency, status,
+SELECT toFloat64(toUnixTimestamp64Milli(hour)) AS start, cluster, node, uid, kind, source, currency, rate, status,
   region, zone, instance_type AS instanceType, capacity_type AS capacityType,
   toFloat64(toUnixTimestamp64Milli(from_at)) AS from, toFloat64(toUnixTimestamp64Milli(until_at)) AS until,
   toString(sum(list_cost)) AS list, toString(sum(contracted_cost)) AS contracted, toString(sum(effective_cost)) AS effective
@@ -24,10 +25,12 @@ FROM invoiced_hours_published
 WHERE hour IN (SELECT fromUnixTimestamp64Milli(arrayJoin({starts:Array(Int64)})))
   AND ({cluster:String} = '${FLEET}' OR cluster = {cluster:String}) AND booked != 'none'
   AND (empty({nodes:Array(String)}) OR node IN {nodes:Array(String)})
-GROUP BY start, cluster, node, uid, kind, source, currency, status, region, zone, instance_type, capacity_type, from, until
+GROUP BY start, cluster, node, uid, kind, source, currency, rate, status, region, zone, instance_type, capacity_type, from, until
 ORDER BY ALL`;
 
-interface CostRow extends Omit<PlatformCost, "costs"> {
+interface CostRow extends Omit<PlatformCost, "costs" | "rate"> {
+  /** Empty if the rates of the book count. */
+  readonly rate: string;
   readonly start: number;
   readonly cluster: string;
   readonly node: string;
@@ -101,9 +104,14 @@ async function readCosts(
   return starts.map((start) => byHour.get(start) ?? []);
 }
 
-function costOf({ list, contracted, effective, ...row }: CostRow): PlatformCost {
+function costOf({ list, contracted, effective, rate, ...row }: CostRow): PlatformCost {
   const [of, after, net] = [list, contracted, effective].map((text) => lastUnits<"currency">(amountOf(text)));
-  return { ...row, costs: { list: of!, contracted: after!, effective: net! } };
+  const own = parseDecimal(rate);
+  return {
+    ...row,
+    rate: "value" in own ? own.value : undefined,
+    costs: { list: of!, contracted: after!, effective: net! },
+  };
 }
 
 const RUNS = `

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { FLEET } from "../../../domain/charge/fleet.ts";
 import { keyOf, type WindowOfCluster } from "../../../domain/charge/window-of-cluster.ts";
 import { divideCost, type CostPart, type NodeTime } from "../../../domain/invoice/divide.ts";
-import { OF_MACHINES, type Booking, type InvoiceStatus, type SourceRules } from "../../../domain/invoice/rules.ts";
+import {
+  OF_MACHINES,
+  rateOf,
+  type Booking,
+  type InvoiceStatus,
+  type SourceRules,
+} from "../../../domain/invoice/rules.ts";
 import { periodOf } from "../../../domain/period.ts";
 import { groupedBy } from "../../../domain/grouped.ts";
 import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../../domain/time.ts";
@@ -151,6 +157,7 @@ function rowOf(cost: ExportCost, { hour, node, costs }: CostPart, kind: RowKind,
     list_cost: costs.list,
     contracted_cost: costs.contracted,
     effective_cost: costs.effective,
+    rate: rateOf(rules, cost) ?? "",
     status,
     is_divided: cost.until - cost.from > HOUR_MILLIS,
     lines: cost.lines,

@@ -71,7 +71,7 @@ SELECT * FROM export_lines
 WHERE (version, toDate(toStartOfMonth(billing_from))) IN (SELECT version, billing_period FROM invoice_exports_valid);
 
 -- The cost of exports by the hour, in the currency of the export. booked is `node`, `platform` (a cost of no cluster), or `none`: it is not
--- charged. is_divided is true if the lines are longer than an hour.
+-- charged. is_divided is true if the lines are longer than an hour. rate is the invoice's own; empty if the book's rates count.
 CREATE TABLE IF NOT EXISTS invoiced_hours $ON_CLUSTER (
   run_id UUID,
   hour DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
@@ -95,6 +95,7 @@ CREATE TABLE IF NOT EXISTS invoiced_hours $ON_CLUSTER (
   list_cost Decimal(38, 9) CODEC(ZSTD(1)),
   contracted_cost Decimal(38, 9) CODEC(ZSTD(1)),
   effective_cost Decimal(38, 9) CODEC(ZSTD(1)),
+  rate LowCardinality(String),
   status LowCardinality(String),
   is_divided Bool,
   lines UInt32 CODEC(ZSTD(1))

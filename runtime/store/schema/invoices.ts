@@ -45,6 +45,7 @@ const INVOICED_HOUR = {
   list_cost: amount,
   contracted_cost: amount,
   effective_cost: amount,
+  rate: text,
   status: text,
   is_divided: bool,
   lines: uint32,
