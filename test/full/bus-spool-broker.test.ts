@@ -9,7 +9,7 @@ import { createSpoolingSender } from "../../runtime/bus/spool.ts";
 import { byKey, collector, newTopic, textMessage, textOf } from "../support/bus/messages.ts";
 import { prepareKafka, startKafkaBroker } from "../support/kafka-broker.ts";
 
-const LONG = { timeout: 90_000, interval: 50 };
+const LONG = { timeout: 300_000, interval: 50 };
 const logger = pino({ level: "silent" });
 const cleanups: (() => Promise<void> | void)[] = [];
 

@@ -75,7 +75,7 @@ describe("an API server that is gone for an hour", () => {
     expect(sent.ofPod("ends").at(-1)).toMatchObject({ phase: "Succeeded" });
     expect(sent.ofPod("comes")[0]!.seenAtMillis).toBeGreaterThanOrEqual(lostAt + HOUR);
     expect(sent.ofPod("stays")).toHaveLength(1);
-    expect(watcher.state().failure).toBeUndefined();
+    await vi.waitFor(() => expect(watcher.state().failure).toBeUndefined(), LONG);
   });
 });
 
