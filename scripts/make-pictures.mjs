@@ -36,6 +36,7 @@ try {
     await page.goto(`http://${ADDRESS}/fleet`, { waitUntil: "networkidle" });
     await take("fleet");
     await follow("a[href^='/gpu?']");
+    await follow("a:text-is('1 day')");
     await take("gpu");
     await page.goto(`http://${ADDRESS}/`, { waitUntil: "networkidle" });
     await take("overview");
