@@ -41,6 +41,13 @@ export function parseDecimal(text: string): ParsedDecimal {
   return { value: reduced(BigInt(`${sign}${whole}${fraction}`), 10n ** BigInt(fraction.length)) };
 }
 
+/** Returns the number of a decimal that a program wrote, as {@link parseDecimal} reads it. Throws a TypeError for another text. */
+export function exactOf(text: string): Rational {
+  const parsed = parseDecimal(text);
+  if ("error" in parsed) throw new TypeError(parsed.error);
+  return parsed.value;
+}
+
 /** Returns a + b. Most numbers that a ledger adds or multiplies are 0 or 1, so the code skips the arithmetic for them. */
 export function add(a: Rational, b: Rational): Rational {
   if (a.num === 0n) return b;

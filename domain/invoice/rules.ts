@@ -62,5 +62,8 @@ export function rateOf(
   )?.rate;
 }
 
+/** The beginning of the name of the price that charges by exports have; the name of the source follows. */
+export const EXPORT_PRICE = "export ";
+
 /** The source of a cost: an estimate by the price book, or an export whose invoice is open or final. */
 export type InvoiceStatus = "estimated" | "provisional" | "invoiced";

@@ -1,3 +1,4 @@
+import { EXPORT_PRICE } from "../../domain/invoice/rules.ts";
 import type { BillingPeriod } from "../../domain/period.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
@@ -135,9 +136,9 @@ HAVING sum(abs(effective_cost)) = 0
 ORDER BY hours DESC, node LIMIT {most:UInt32}`;
 
 const CHARGED = `
-SELECT substring(price, length('export ') + 1) AS source, toString(sum(ifNull(effective_cost, 0))) AS charged
+SELECT substring(price, length('${EXPORT_PRICE}') + 1) AS source, toString(sum(ifNull(effective_cost, 0))) AS charged
 FROM charges_summed
-WHERE policy = {policy:String} AND startsWith(price, 'export ') AND state != 'markup'
+WHERE policy = {policy:String} AND startsWith(price, '${EXPORT_PRICE}') AND state != 'markup'
   AND from_at >= fromUnixTimestamp64Milli({from:Int64}) AND from_at < fromUnixTimestamp64Milli({until:Int64})
 GROUP BY source ORDER BY source`;
 

@@ -1,4 +1,4 @@
-import { add, exactDecimal, parseDecimal, ZERO, type Rational } from "../../domain/exact/rational.ts";
+import { add, exactDecimal, exactOf, ZERO } from "../../domain/exact/rational.ts";
 import type { AccountSums, Assigned, Reconciliation } from "./reconcile.ts";
 
 /** A row of a statement: what a part of the cost is, and its exact amount. */
@@ -64,10 +64,4 @@ function checkSum(rows: readonly StatementRow[], total: string): void {
   const wanted = exactOf(total);
   if (sum.num !== wanted.num || sum.den !== wanted.den)
     throw new Error(`a statement sums to ${exactDecimal(sum, 76)}, not ${total}`);
-}
-
-function exactOf(text: string): Rational {
-  const parsed = parseDecimal(text);
-  if ("error" in parsed) throw new TypeError(parsed.error);
-  return parsed.value;
 }

@@ -1,7 +1,6 @@
 import type { Keeping } from "../../domain/invoice/dialect/keeping.ts";
 import type { Mapping } from "../../domain/invoice/dialect/mapped.ts";
 import { rateOf, type InvoiceRate } from "../../domain/invoice/rules.ts";
-import { cloudMachineOf } from "../../domain/invoice/machine-id.ts";
 import { MOST_DECIMALS } from "../../runtime/store/schema/types.ts";
 import { exactDecimal } from "../../domain/exact/rational.ts";
 import { isoText } from "../../domain/time.ts";
@@ -14,6 +13,7 @@ import type { ExportPlace } from "../../invoices/place/place.ts";
 import { readExportFile } from "../../invoices/read-export.ts";
 import type { ExportStream } from "../../invoices/source.ts";
 import type { ExportSummary } from "../../invoices/summary.ts";
+import { readMachines } from "../../processors/ledger/invoiced/read-nodes.ts";
 import {
   isStored,
   storeExport,
@@ -73,9 +73,9 @@ export async function readSource(
   for (const { key } of manifestsIn(listing)) manifests.set(key, await place.text(key));
   const found = findExports(listing, manifests);
   const { incomplete } = found;
-  // Where both are, the amortized export has the costs of the actual one and the prices of covered machines.
-  const isAmortized = found.exports.some(({ basis }) => basis === "amortized");
-  const exports = found.exports.filter(({ basis }) => !isAmortized || basis !== "actual");
+  // In a month with both, the amortized export has the costs of the actual one and the prices of covered machines.
+  const amortized = new Set(found.exports.filter(({ basis }) => basis === "amortized").map(({ period }) => period));
+  const exports = found.exports.filter(({ basis, period }) => basis !== "actual" || !amortized.has(period));
   const [read, failed]: [ReadExport[], ExportError[]] = [[], []];
   let unchanged = 0;
   for (const complete of exports) {
@@ -115,7 +115,7 @@ export async function readExport(
   },
   { store, book, now, by }: ReadingParts,
 ): Promise<ReadExport> {
-  const keeping = { ...source.keeps, machines: await machinesOf(store) };
+  const keeping = { ...source.keeps, machines: new Set((await readMachines(store)).values()) };
   const summaries: ExportSummary[] = [];
   async function* lines(): AsyncGenerator<readonly FileLine[]> {
     for (const { name, open } of of.files) {
@@ -167,12 +167,4 @@ function check(
     const problem = `the line is in ${currency}, and \`rates\` has no rate of ${currency} to ${book.currency} at ${isoText(from)}`;
     throw new ExportError("unreadable-row", file, problem, { row });
   }
-}
-
-/** Returns the machines of all nodes that were ever seen, as exports name them. */
-async function machinesOf(store: StoreClient): Promise<ReadonlySet<string>> {
-  const rows = await store.query<{ id: string }>(
-    "SELECT DISTINCT JSONExtractString(fact, 'providerId') AS id FROM inventory_facts WHERE id != ''",
-  );
-  return new Set(rows.map(({ id }) => cloudMachineOf(id)!.machine));
 }

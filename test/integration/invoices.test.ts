@@ -96,6 +96,12 @@ describe("an export of a folder", () => {
     expect(await stored()).toBe(3);
   });
 
+  it("is read once, too, if none of its lines counts", async () => {
+    write("empty.csv", csv([]));
+    expect((await read()).read).toHaveLength(1);
+    expect(shapeOf(await read())).toEqual({ ...NOTHING, unchanged: 1 });
+  });
+
   it("replaces its month whole, and its earlier lines are dropped", async () => {
     write("bill.csv", csv(["2026-03-02 gpu-a 10", "2026-03-03 gpu-b 10", "2026-04-01 gpu-a 7"]));
     expect(shapeOf(await read()).read).toEqual([["bill.csv", "2026-03: 2", "2026-04: 1"]]);

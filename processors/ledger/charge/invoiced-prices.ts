@@ -3,7 +3,7 @@ import { FLEET } from "../../../domain/charge/fleet.ts";
 import { incurredIn, steadyAccrual } from "../../../domain/exact/accrual.ts";
 import { divide, multiply, ONE, rational, type Rational } from "../../../domain/exact/rational.ts";
 import { exactly, sum } from "../../../domain/exact/units.ts";
-import type { InvoiceStatus } from "../../../domain/invoice/rules.ts";
+import { EXPORT_PRICE, type InvoiceStatus } from "../../../domain/invoice/rules.ts";
 import type { CostKind, NodeHourEntry } from "../../../domain/price/book.ts";
 import { converted, type Rates } from "../../../domain/price/conversion.ts";
 import { divideNodeCost } from "../../../domain/price/cost.ts";
@@ -57,8 +57,9 @@ export function invoicedIn(
 
 /** Returns the lines of the platform for the costs of exports that belong to no node. */
 export function platformCharges(costs: readonly PlatformCost[], book: Rates): readonly Charge[] {
-  return costs.map(({ kind, source, status, ...cost }) => {
-    const { from: fromMillis, until: untilMillis, region, zone, instanceType, capacityType } = cost;
+  return costs.map((cost) => {
+    const { kind, source, status, from: fromMillis, until: untilMillis } = cost;
+    const { region, zone, instanceType, capacityType } = cost;
     return chargeBeside(
       {
         fromMillis,
@@ -71,9 +72,9 @@ export function platformCharges(costs: readonly PlatformCost[], book: Rates): re
         invoiceStatus: status,
         state: kind === "unused-commitment" ? "unused commitment" : "invoice",
         because: kind === "unused-commitment" ? "" : kind,
-        costs: invoicedIn({ ...cost, source, status }, book),
+        costs: invoicedIn(cost, book),
       },
-      { price: `export ${source}`, pricedSince: periodOf(fromMillis).from },
+      { price: `${EXPORT_PRICE}${source}`, pricedSince: periodOf(fromMillis).from },
     );
   });
 }
@@ -139,7 +140,7 @@ function cutAt(piece: PricePiece, edges: readonly number[]): readonly PricePiece
 function entryOf({ source, from, currency }: InvoicedCost, gpuPart: NodeHourEntry["gpuPart"]): NodeHourEntry {
   return {
     key: `invoices.${source}`,
-    name: `export ${source}`,
+    name: `${EXPORT_PRICE}${source}`,
     isNamed: true,
     match: { nodeLabels: {} },
     fromMillis: periodOf(from).from,

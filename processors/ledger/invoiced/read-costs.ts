@@ -1,7 +1,7 @@
 import type { ExportLineKind } from "../../../domain/invoice/export-line.ts";
 import type { SpanCost } from "../../../domain/invoice/divide.ts";
 import { DAY_MILLIS } from "../../../domain/time.ts";
-import { parseDecimal, type Rational } from "../../../domain/exact/rational.ts";
+import { exactOf, type Rational } from "../../../domain/exact/rational.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 
 /** The summed lines of one machine, or of one other cost, over one time. */
@@ -81,12 +81,6 @@ export async function readCosts(store: StoreClient, day: number): Promise<readon
       lines: Number(lines),
     }),
   );
-}
-
-function exactOf(text: string): Rational {
-  const parsed = parseDecimal(text);
-  if ("error" in parsed) throw new TypeError(parsed.error);
-  return parsed.value;
 }
 
 /** The time of a machine in a capacity reservation. */

@@ -89,6 +89,8 @@ export async function storeExport(
   }
   if (of.isWhole)
     for (const month of await monthsOf(store, of)) if (!months.has(month)) months.set(month, { ...NO_LINES });
+  // An export without a kept line is recorded, too: otherwise each look would read it again.
+  if (months.size === 0) months.set(periodOf(of.readAt).from, { ...NO_LINES });
   const { rows, dropped } = counts();
   const records = [...months].map(([month, { kept, from, until, longestMillis }]) => ({
     source,
