@@ -1,3 +1,5 @@
+import { counted } from "../counted.ts";
+
 /** Why a pod waits and what would end it, in words. */
 export interface WaitReason {
   readonly why: string;
@@ -7,15 +9,17 @@ export interface WaitReason {
 
 /**
  * Returns the reason of a waiting pod in words, from the reason and the message of its condition PodScheduled. The parts of the message are those
- * of Kubernetes' scheduler plugins (https://kubernetes.io/docs/reference/scheduling/config/#scheduling-plugins).
+ * of Kubernetes' scheduler plugins (https://kubernetes.io/docs/reference/scheduling/config/#scheduling-plugins), of KAI and of HAMi.
  */
 export function waitReason(pod: {
   readonly reason: string;
   readonly message: string;
   readonly queue: string;
+  /** The devices and pods of a gang are of all its waiting pods. */
   readonly devices: number;
+  readonly pods: number;
 }): WaitReason {
-  const { reason, message, queue, devices } = pod;
+  const { reason, message, queue, devices, pods } = pod;
   const [, resource] = /Insufficient (\S+?)[.,;]?(?:\s|$)/.exec(message) ?? [];
   if (reason === "SchedulingGated")
     return {
@@ -23,10 +27,10 @@ export function waitReason(pod: {
       endsWith: queue === "" ? "its controller removes the gate" : `quota in the queue ${queue}`,
     };
   if (resource !== undefined) {
-    const wanted = devices === 1 ? "1 free GPU" : `${devices} free GPUs`;
+    const wanted = isOfGpu(resource) ? counted(devices, "free GPU") : `free ${resource}`;
     return {
       why: `no node has enough free ${resource}`,
-      endsWith: isOfGpu(resource) ? `a node with ${wanted}` : `a node with free ${resource}`,
+      endsWith: pods === 1 ? `a node with ${wanted}` : `nodes with ${wanted} for its ${pods} pods`,
     };
   }
   for (const [part, words] of PARTS) if (message.includes(part)) return words;
@@ -53,6 +57,14 @@ const PARTS: readonly (readonly [part: string, words: WaitReason])[] = [
   [
     "pod topology spread",
     { why: "its topology spread allows no node", endsWith: "a free GPU in another topology domain" },
+  ],
+  [
+    "enough resources: GPUs",
+    { why: "no node has enough free GPUs", endsWith: "a node with enough free GPUs or parts of a GPU" },
+  ],
+  [
+    "node unregistered",
+    { why: "HAMi has no GPU of the nodes", endsWith: "a node whose GPUs HAMi’s device plugin has registered" },
   ],
   ["cannot allocate all claims", { why: "no node can allocate its claims", endsWith: "free devices for its claims" }],
 ];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { waitReason } from "../../../../domain/queue/reason.ts";
 
-const of = (reason: string, message: string, queue = "") => waitReason({ reason, message, queue, devices: 8 });
+const of = (reason: string, message: string, queue = "", pods = 1) =>
+  waitReason({ reason, message, queue, pods, devices: 8 * pods });
 
 describe("the reason of a waiting pod", () => {
   it("names the resource that is missing and what would end the wait", () => {
@@ -14,6 +15,23 @@ describe("the reason of a waiting pod", () => {
     expect(of("Unschedulable", "0/3 nodes are available: 3 Insufficient memory.")).toEqual({
       why: "no node has enough free memory",
       endsWith: "a node with free memory",
+    });
+  });
+
+  it("counts the GPUs of a gang over its pods, because a gang does not need them on one node", () => {
+    const message = "0/19 nodes are available: 19 Insufficient nvidia.com/gpu.";
+    expect(of("Unschedulable", message, "", 7).endsWith).toBe("nodes with 56 free GPUs for its 7 pods");
+  });
+
+  it("has the reasons of KAI and HAMi in words", () => {
+    const refused = (part: string): string => `0/19 nodes are available: 19 ${part}.`;
+    expect(of("Unschedulable", refused("node(s) didn't have enough resources: GPUs"))).toEqual({
+      why: "no node has enough free GPUs",
+      endsWith: "a node with enough free GPUs or parts of a GPU",
+    });
+    expect(of("Unschedulable", refused("node unregistered"))).toEqual({
+      why: "HAMi has no GPU of the nodes",
+      endsWith: "a node whose GPUs HAMi’s device plugin has registered",
     });
   });
 
