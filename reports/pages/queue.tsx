@@ -18,7 +18,7 @@ export function addQueue(add: AddPage, { ledger, now }: PageContext): void {
   });
 }
 
-function QueuePage({ queue, at, url }: QueueProps & { readonly at: number; readonly url: string }): VNode {
+function QueuePage({ queue, at, url }: QueueProps & { readonly at: number }): VNode {
   const { pending, gangs, quotas, queues } = queue;
   const sum = (of: (group: QueueView["pending"][number]) => number): number =>
     pending.reduce((total, group) => total + of(group), 0);
@@ -40,24 +40,26 @@ function QueuePage({ queue, at, url }: QueueProps & { readonly at: number; reado
         </Empty>
       )}
       {pending.length > 0 && <Waiting queue={queue} url={url} />}
-      {gangs.length > 0 && <Gangs queue={queue} />}
-      {queues.length > 0 && <Queues queue={queue} />}
-      {quotas.length > 0 && <Quotas queue={queue} />}
+      {gangs.length > 0 && <Gangs queue={queue} url={url} />}
+      {queues.length > 0 && <Queues queue={queue} url={url} />}
+      {quotas.length > 0 && <Quotas queue={queue} url={url} />}
     </>
   );
 }
 
 interface QueueProps {
   readonly queue: QueueView;
+  readonly url: string;
 }
 
-function Waiting({ queue: { pending, longest }, url }: QueueProps & { readonly url: string }): VNode {
+function Waiting({ queue: { pending, longest }, url }: QueueProps): VNode {
   return (
     <>
       <h2>Reasons</h2>
       <Table
         caption="By team, queue and the scheduler’s reason"
         rows={pending}
+        paging={pagingOf(url, "pending")}
         columns={[
           { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
           { head: "cluster", cell: ({ cluster }) => cluster },
@@ -66,7 +68,12 @@ function Waiting({ queue: { pending, longest }, url }: QueueProps & { readonly u
           { head: "reason", cell: ({ reason }) => reason },
           { head: "pods", isNumber: true, cell: ({ pods: count }) => count },
           { head: "GPUs", isNumber: true, cell: ({ devices }) => devices },
-          { head: "longest wait", isNumber: true, cell: ({ oldestSeconds }) => minutes(oldestSeconds) },
+          {
+            head: "longest wait",
+            isNumber: true,
+            value: ({ oldestSeconds }) => oldestSeconds,
+            cell: ({ oldestSeconds }) => minutes(oldestSeconds),
+          },
         ]}
       />
       <h2>Longest waits</h2>
@@ -105,32 +112,45 @@ function Waiting({ queue: { pending, longest }, url }: QueueProps & { readonly u
   );
 }
 
-function Gangs({ queue: { gangs } }: QueueProps): VNode {
+function Gangs({ queue: { gangs }, url }: QueueProps): VNode {
   return (
     <>
       <h2>Gangs that hold GPUs and wait for more</h2>
       <Table
         caption="The gangs cannot use these GPUs yet. Their state is waiting."
         rows={gangs}
+        paging={pagingOf(url, "gangs")}
         columns={[
           { head: "gang", cell: ({ namespace, kind, name }) => <bdi>{`${kind} ${namespace}/${name}`}</bdi> },
           { head: "team", cell: ({ team }) => <bdi>{team}</bdi> },
-          { head: "pods with GPUs", isNumber: true, cell: ({ holdingPods, size }) => `${holdingPods} of ${size}` },
+          {
+            head: "pods with GPUs",
+            isNumber: true,
+            value: ({ holdingPods }) => holdingPods,
+            cell: ({ holdingPods, size }) => `${holdingPods} of ${size}`,
+          },
           { head: "GPUs held", isNumber: true, cell: ({ heldDevices }) => heldDevices },
-          { head: "since", isNumber: true, cell: ({ holdingSeconds }) => minutes(holdingSeconds) },
+          {
+            head: "since",
+            isNumber: true,
+            value: ({ holdingSeconds }) => holdingSeconds,
+            cell: ({ holdingSeconds }) => minutes(holdingSeconds),
+          },
         ]}
       />
     </>
   );
 }
 
-function Queues({ queue: { queues } }: QueueProps): VNode {
+function Queues({ queue: { queues }, url }: QueueProps): VNode {
   return (
     <>
       <h2>Queues</h2>
       <Table
-        caption="Quota of each resource and its admitted part"
-        rows={queues}
+        caption="Quota of each resource and its admitted part; a queue of a namespace shares the quota of a cluster’s queue"
+        order="by name"
+        rows={queues.toSorted(byName)}
+        paging={pagingOf(url, "queues")}
         columns={[
           {
             head: "queue",
@@ -138,7 +158,12 @@ function Queues({ queue: { queues } }: QueueProps): VNode {
           },
           { head: "scheduler", cell: ({ scheduler }) => scheduler },
           { head: "resource", cell: ({ resource }) => resource },
-          { head: "quota", isNumber: true, cell: ({ quota }) => quota },
+          {
+            head: "quota",
+            isNumber: true,
+            value: ({ quota }) => quota,
+            cell: ({ namespace, quota }) => (namespace === "" ? quota : "–"),
+          },
           { head: "admitted", isNumber: true, cell: ({ admitted }) => admitted },
           { head: "borrowed", isNumber: true, cell: ({ borrowed }) => borrowed },
         ]}
@@ -147,13 +172,15 @@ function Queues({ queue: { queues } }: QueueProps): VNode {
   );
 }
 
-function Quotas({ queue: { quotas } }: QueueProps): VNode {
+function Quotas({ queue: { quotas }, url }: QueueProps): VNode {
   return (
     <>
       <h2>Quotas</h2>
       <Table
         caption="ResourceQuotas for GPUs"
-        rows={quotas}
+        order="by name"
+        rows={quotas.toSorted(byName)}
+        paging={pagingOf(url, "quotas")}
         columns={[
           { head: "quota", cell: ({ namespace, name }) => <bdi>{`${namespace}/${name}`}</bdi> },
           { head: "resource", cell: ({ resource }) => resource },
@@ -162,12 +189,21 @@ function Quotas({ queue: { quotas } }: QueueProps): VNode {
           {
             head: "left",
             isNumber: true,
+            value: ({ left }) => left,
             cell: ({ left }) => (left < 0 ? `0, ${-left} over the quota` : left),
           },
         ]}
       />
     </>
   );
+}
+
+/** The order of names; queues of a whole cluster are first. */
+function byName(a: QueueView["quotas" | "queues"][number], b: QueueView["quotas" | "queues"][number]): number {
+  const [first, second] = [a, b].map(({ cluster, namespace, name, resource }) =>
+    [cluster, namespace, name, resource].join("/"),
+  );
+  return first! < second! ? -1 : 1;
 }
 
 function minutes(seconds: number): string {
