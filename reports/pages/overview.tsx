@@ -2,12 +2,10 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { hoursIn, isBehind } from "../../domain/charge/settling.ts";
 import { counted } from "../../domain/counted.ts";
-import { periodOf } from "../../domain/period.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
 import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { ChargesQuestion, Filter } from "../question/question.ts";
-import { spanText } from "../question/span.ts";
 import type { Report, ReportRow } from "../report/report.ts";
 import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { DaysChart } from "../parts/charts/states.tsx";
@@ -23,7 +21,7 @@ import { LargestCards } from "../parts/largest-cards.tsx";
 import { chargeColumns } from "../parts/charge-columns.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table } from "../parts/table.tsx";
-import { utc } from "../parts/time.ts";
+import { spanTitle, utc } from "../parts/time.ts";
 import { seesAll } from "../access/viewer.ts";
 import { readBeginning, type Beginning } from "../read/beginning.ts";
 import { readLargestCards, type LargestCards as Advice } from "../advice/read-cards.ts";
@@ -118,7 +116,7 @@ function OverviewPage(overview: Overview): VNode {
   if (rows.length === 0)
     return (
       <>
-        <h1>No charges yet in {spanText(question.span)}</h1>
+        <h1>No charges yet in {spanTitle(question.span)}</h1>
         <Waiting hours={hoursWaiting} />
         {form}
         <Empty>
@@ -135,7 +133,7 @@ function OverviewPage(overview: Overview): VNode {
         <a href={explainAddress(question)}>
           <Money amount={total.cost} currency={currency} /> {currency}
         </a>{" "}
-        in {titleOfSpan(byTeam)}
+        in {spanTitle(question.span)}
       </h1>
       <p class="lead">{standing(byTeam, hoursWaiting.length > 0)}</p>
       <Waiting hours={hoursWaiting} />
@@ -181,13 +179,6 @@ function Waiting({ hours }: { readonly hours: readonly number[] }): VNode | null
       </p>
     </div>
   );
-}
-
-function titleOfSpan({ span }: Report): string {
-  const month = periodOf(span.from);
-  const isMonth = month.from === span.from && month.until === span.until;
-  if (!isMonth) return spanText(span);
-  return new Date(span.from).toLocaleDateString("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
 }
 
 function standing({ policy, span, chargedUntil }: Report, isWaiting: boolean): string {
@@ -272,7 +263,7 @@ function Changes({ report, question, span }: Part & { readonly span: string }): 
     <>
       <h2>Changes</h2>
       <Table
-        caption={`Compared with ${comparedWith!.name} (${currency})`}
+        caption={`Compared with ${spanTitle(comparedWith!)} (${currency})`}
         order="largest change first"
         rows={changed.slice(0, MOST_CHANGES)}
         columns={[

@@ -11,6 +11,8 @@ import { Figures } from "../parts/figures.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { LargestCards } from "../parts/largest-cards.tsx";
 import { chargeColumns } from "../parts/charge-columns.tsx";
+import { spanTitle } from "../parts/time.ts";
+import { isZero } from "../format/rounded.ts";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { readParts } from "../api/read-part.ts";
@@ -141,8 +143,9 @@ function SubjectPage(props: SubjectProps): VNode {
         {head}
         <Empty>
           <p>
-            This name has no charges in {question.span.name}. Choose another time above. <a href="/">The overview</a>{" "}
-            shows the charges, and <a href="/fleet">the fleet</a> shows the current samples.
+            This name has no charges in {spanTitle(question.span)}. Choose another time above.{" "}
+            <a href="/">The overview</a> shows the charges, and <a href="/fleet">the fleet</a> shows the current
+            samples.
           </p>
         </Empty>
       </>
@@ -171,7 +174,9 @@ interface PartsProps {
 }
 
 function Parts({ part, report, question, span, paging }: PartsProps): VNode {
-  const { currency, rows } = report;
+  const { currency } = report;
+  // The others have charges only in the time of the comparison.
+  const rows = report.rows.filter(({ cost, gpuHours }) => !isZero(cost) || !isZero(gpuHours));
   const explain = (row?: ReportRow, more: readonly Filter[] = []): string =>
     explainAddress(question, [
       ...(row === undefined ? [] : part.by.map((name) => is(name, row.dimensions[name]!))),

@@ -3,6 +3,7 @@ import type { ChargesQuestion } from "../question/question.ts";
 import type { Report } from "../report/report.ts";
 import { explainAddress } from "./address.ts";
 import { Link } from "./link.tsx";
+import { spanTitle } from "./time.ts";
 import { changeColumn, Hours, Money, Ratio, ratioOf, TREND } from "./money.tsx";
 
 /** The observed part of the held time from which ratios of the observed states mean something. */
@@ -112,7 +113,7 @@ function Compared({ report: { total, currency, comparedWith }, question }: Figur
   const earlier = comparedWith === null ? whole : explainAddress({ ...question, kind: "showback", span: comparedWith });
   return (
     <div>
-      <dt>Compared with the time before</dt>
+      <dt>{question.compared === undefined ? "Compared with the time before" : "Compared with another time"}</dt>
       <dd class="amount">
         {total.change === null ? (
           <span class="quiet">–</span>
@@ -128,7 +129,7 @@ function Compared({ report: { total, currency, comparedWith }, question }: Figur
             <Link to={earlier}>
               <Money amount={total.before} currency={currency} />
             </Link>{" "}
-            in {comparedWith.name}
+            in {spanTitle(comparedWith)}
           </>
         )}
       </dd>
