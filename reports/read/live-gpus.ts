@@ -154,7 +154,8 @@ export async function readLiveFleet(
 ): Promise<LiveFleet> {
   const window = { from: atMillis - WINDOW_MILLIS, until: atMillis, ...scope.parameters };
   const rows = await store.query<SampleRow>(latestSql(scope.samples), window);
-  const holders = newestSql("workload_facts", "cluster, uid", { where: isHolderSql(scope.samples) });
+  // A pod that held at a time in the past can be gone now.
+  const holders = newestSql("workload_facts", "cluster, uid", { where: isHolderSql(scope.samples), having: "1" });
   const [pods, nodes, marksOf] = await Promise.all([
     readFacts<WorkloadFact>(store, holders, window),
     readFacts<InventoryFact>(store, newestSql("inventory_facts", "cluster, node", { where: nodesSql(scope) }), window),

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
-import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { encodeClusterFact, encodeInventory, encodeWorkload } from "../../domain/messages/fact-message.ts";
+import { CLUSTER_TOPIC, INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { HOUR_MILLIS as HOUR, MINUTE_MILLIS as MINUTE } from "../../domain/time.ts";
 import { readDeviceEvents } from "../../reports/read/device-events.ts";
 import { readMeasurements } from "../../reports/read/measurements.ts";
 import { heldBy, machineScope, podScope } from "../../reports/read/sample-scope.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { inventoryFact, NOON, workloadFact } from "../support/facts.ts";
+import { inventoryFact, namespaceFact, NOON, workloadFact } from "../support/facts.ts";
 import { insertMessages } from "../support/insert-facts.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
@@ -114,7 +114,7 @@ describe("the page of a node", () => {
     expect(body).toContain("not ready (KubeletDown), since 2026-03-01 11:55:00 UTC");
     expect(body).toContain("XID 31: a page fault: the program used memory that was not mapped");
     expect(body).toContain("containers restarted: 1 time since the pod exists");
-    expect(body).toContain("This name has no charges in 2026-03.");
+    expect(body).toContain("This name has no charges in March 2026.");
     const page = await server.get("/node?cluster=test&node=gpu-a&window=day", FINANCE);
     expect(page.body).toContain("Heat or the power brake slowed GPUs in 1 of 5 steps.");
   });
@@ -153,5 +153,49 @@ describe("the page of sick nodes", () => {
 
   it("shows a viewer of a team no fault of a GPU that others hold", async () => {
     expect(text((await server.get("/sick", VISION)).body)).toContain("No node has a fault");
+  });
+});
+
+describe("the page of the queue", () => {
+  it("shows no quota of a queue of a namespace, which has the quota of a cluster's queue", async () => {
+    const queue = (resource: string, given: { readonly namespace: string; readonly name: string }, quota: object) =>
+      encodeClusterFact({
+        ...namespaceFact(),
+        ...given,
+        kind: "Queue",
+        resource,
+        uid: given.name,
+        body: { scheduler: "kueue", quota: { ...quota }, admitted: { "nvidia.com/gpu": 8 }, borrowed: {}, pending: 0 },
+      });
+    const facts = [
+      queue("localqueues.kueue.x-k8s.io", { namespace: "ml", name: "own" }, {}),
+      queue("clusterqueues.kueue.x-k8s.io", { namespace: "", name: "shared" }, { "nvidia.com/gpu": 12 }),
+    ];
+    await insertMessages(
+      store,
+      facts.map(({ value }) => ({ topic: CLUSTER_TOPIC, value })),
+    );
+    const csv = (await server.get("/queue?csv=queues", FINANCE)).body;
+    expect(csv.trim().split(/\r?\n/)).toEqual([
+      "queue,scheduler,resource,quota,admitted,borrowed",
+      "shared,kueue,nvidia.com/gpu,12,8,0",
+      "ml/own,kueue,nvidia.com/gpu,,8,0",
+    ]);
+  });
+});
+
+describe("the page of a GPU at a time in the past", () => {
+  it("has the team and the time of a pod that is gone since", async () => {
+    const gone = workloadFact({
+      uid: "u-train",
+      name: "train-0",
+      labels: { team: "ml" },
+      resourceVersion: "3",
+      end: { atMillis: NOON - MINUTE, inferred: false },
+    });
+    await insertMessages(store, [{ topic: WORKLOADS_TOPIC, value: encodeWorkload(gone).value }]);
+    const path = "/gpu?cluster=test&node=gpu-a&gpu=0&at=2026-03-01T11:20:00Z&csv=live";
+    const { body } = await server.get(path, FINANCE);
+    expect(body).toContain("gpu-a,0,NVIDIA H100,ml/train-0,ml,2026-03-01T");
   });
 });
