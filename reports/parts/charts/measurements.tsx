@@ -132,6 +132,8 @@ function measuredSeries(
   const scaled = (value: number | null): number | null => (value === null ? null : value * factor);
   const base = { type: "line", silent: true, symbol: "none", xAxisIndex: index, yAxisIndex: index };
   const area = { ...base, stack: measure, lineStyle: { opacity: 0 } };
+  const means = pointsOf(steps, time, (step) => scaled(step[measure].mean));
+  const hasValue = (point: Point | undefined): boolean => typeof point?.[1] === "number";
   return [
     { ...area, data: pointsOf(steps, time, (step) => scaled(step[measure].least)) },
     {
@@ -145,7 +147,12 @@ function measuredSeries(
     {
       ...base,
       lineStyle: { color: "var(--active)", width: 1.5 },
-      data: pointsOf(steps, time, (step) => scaled(step[measure].mean)),
+      itemStyle: { color: "var(--active)" },
+      // A value between two gaps has no line. It is a dot.
+      symbol: (_: unknown, { dataIndex: at }: { readonly dataIndex: number }) =>
+        hasValue(means[at - 1]) || hasValue(means[at + 1]) ? "none" : "circle",
+      symbolSize: 3,
+      data: means,
     },
   ];
 }
