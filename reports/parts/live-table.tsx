@@ -16,7 +16,7 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
   none: "",
 };
 
-/** GPUs in their last sample: holder, measurements and faults. `more` are columns of the page. */
+/** GPUs in their last sample: holder, measurements and faults. `more` are columns of the page, beside the time of the holder. */
 export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, more = [] }: LiveTableProps<Gpu>): VNode {
   const { gpus, atMillis } = fleet;
   return (
@@ -26,7 +26,7 @@ export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, more = [] }: Liv
       order="by node and GPU"
       rows={gpus}
       paging={paging}
-      columns={[...columnsAt(atMillis), ...more]}
+      columns={[...holderColumns(atMillis), ...more, ...MEASURED_COLUMNS]}
     />
   );
 }
@@ -37,7 +37,7 @@ interface LiveTableProps<Gpu> {
   readonly more?: readonly Column<Gpu>[];
 }
 
-function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<LiveGpu>[]] {
+function holderColumns(nowMillis: number): readonly [Column<LiveGpu>, ...Column<LiveGpu>[]] {
   return [
     {
       head: "node",
@@ -76,26 +76,29 @@ function columnsAt(nowMillis: number): readonly [Column<LiveGpu>, ...Column<Live
       cell: ({ holder }) =>
         holder?.workload === undefined ? "" : <Age since={holder.workload.sinceMillis} now={nowMillis} />,
     },
-    {
-      head: "activity",
-      isNumber: true,
-      value: ({ activityRatio }) => activityRatio ?? -1,
-      cell: ({ activityRatio }) => shareText(activityRatio ?? null),
-    },
-    {
-      head: "memory",
-      isNumber: true,
-      value: (gpu) => memoryRatio(gpu) ?? -1,
-      cell: (gpu) => shareText(memoryRatio(gpu)),
-    },
-    numberColumn("°C", ({ temperatureCelsius }) => temperatureCelsius),
-    numberColumn("W", ({ powerWatts }) => powerWatts),
-    { head: "faults", cell: ({ troubles }) => troubles.join("; ") },
-    { head: "type", cell: ({ holder }) => holder?.workload?.type ?? "" },
-    { head: "regime", cell: ({ regime }) => regime },
-    { head: "evidence", cell: ({ holder }) => (holder === undefined ? "" : EVIDENCE[holder.evidence]) },
   ];
 }
+
+const MEASURED_COLUMNS: readonly Column<LiveGpu>[] = [
+  {
+    head: "activity",
+    isNumber: true,
+    value: ({ activityRatio }) => activityRatio ?? -1,
+    cell: ({ activityRatio }) => shareText(activityRatio ?? null),
+  },
+  {
+    head: "memory",
+    isNumber: true,
+    value: (gpu) => memoryRatio(gpu) ?? -1,
+    cell: (gpu) => shareText(memoryRatio(gpu)),
+  },
+  numberColumn("°C", ({ temperatureCelsius }) => temperatureCelsius),
+  numberColumn("W", ({ powerWatts }) => powerWatts),
+  { head: "faults", cell: ({ troubles }) => troubles.join("; ") },
+  { head: "type", cell: ({ holder }) => holder?.workload?.type ?? "" },
+  { head: "regime", cell: ({ regime }) => regime },
+  { head: "evidence", cell: ({ holder }) => (holder === undefined ? "" : EVIDENCE[holder.evidence]) },
+];
 
 /** Returns a measured part in percent: a measurement, unlike a figure of charges, has no explanation. */
 function shareText(ratio: number | null): string {
