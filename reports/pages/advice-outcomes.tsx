@@ -1,11 +1,14 @@
 import type { VNode } from "preact";
+import { CARD_KINDS } from "../../domain/advice/card.ts";
 import { VERDICTS } from "../../domain/advice/came-true.ts";
 import { counted } from "../../domain/counted.ts";
 import { formatAmount, sum, type Money as Amount } from "../../domain/exact/units.ts";
 import { momentText } from "../../domain/time.ts";
+import { subjectText } from "../advice/text.ts";
 import { readCameTrue, type CameTrue } from "../advice/came-true.ts";
 import { Money } from "../parts/money.tsx";
 import { CardLink } from "../parts/cards.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import type { AddPage, PageContext } from "./context.ts";
 
@@ -13,18 +16,20 @@ import type { AddPage, PageContext } from "./context.ts";
 export function addOutcomes(add: AddPage, { ledger, now }: PageContext): void {
   const { currency } = ledger.book;
   const policy = ledger.policies[0].name;
-  add("/advice/outcomes", { schema: {} }, async ({ viewer }, { store }) => {
+  add("/advice/outcomes", { schema: {} }, async ({ viewer, url }, { store }) => {
     const outcomes = await readCameTrue(store, { policy, now: now(), teams: viewer.teams });
-    return { title: "Outcomes of the advice", content: <Outcomes {...{ outcomes, currency }} /> };
+    const view = { outcomes, currency, paging: pagingOf(url, "outcomes") };
+    return { title: "Outcomes of the advice", content: <Outcomes {...view} /> };
   });
 }
 
 interface OutcomesProps {
   readonly outcomes: readonly CameTrue[];
   readonly currency: string;
+  readonly paging: Paging;
 }
 
-function Outcomes({ outcomes, currency }: OutcomesProps): VNode {
+function Outcomes({ outcomes, currency, paging }: OutcomesProps): VNode {
   const judged = outcomes.filter(({ outcome }) => outcome.verdict !== "too-early");
   const total = (of: "promised" | "came"): VNode => (
     <Money amount={formatAmount(sum(judged.map(({ outcome }) => outcome[of])))} currency={currency} />
@@ -50,7 +55,7 @@ function Outcomes({ outcomes, currency }: OutcomesProps): VNode {
         </Empty>
       ) : (
         <>
-          <OutcomesTable {...{ outcomes, currency }} />
+          <OutcomesTable {...{ outcomes, currency, paging }} />
           <p>
             The real saving is the expected cost minus the cost after the change. The expected cost is the cost before,
             adjusted by the change of similar workloads of the team.
@@ -65,11 +70,12 @@ function Outcomes({ outcomes, currency }: OutcomesProps): VNode {
   );
 }
 
-function OutcomesTable({ outcomes, currency }: OutcomesProps): VNode {
+function OutcomesTable({ outcomes, currency, paging }: OutcomesProps): VNode {
   const amount = (of: Amount): VNode => <Money amount={formatAmount(of)} currency={currency} />;
   const column = (head: string, of: (outcome: CameTrue["outcome"]) => Amount) => ({
     head,
     isNumber: true,
+    value: ({ outcome }: CameTrue) => Number(of(outcome)),
     cell: ({ outcome }: CameTrue) => amount(of(outcome)),
   });
   return (
@@ -77,9 +83,11 @@ function OutcomesTable({ outcomes, currency }: OutcomesProps): VNode {
       caption={`Cost per hour of each workload (${currency})`}
       order="largest promise first"
       rows={outcomes}
+      paging={paging}
       columns={[
         {
           head: "card",
+          value: ({ card }) => `${CARD_KINDS[card.kind]} ${subjectText(card)}`,
           cell: ({ card }) => <CardLink card={card} />,
         },
         { head: "team", cell: ({ card }) => <bdi>{card.subject.team}</bdi> },

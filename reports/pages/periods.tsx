@@ -4,15 +4,17 @@ import type { Viewer } from "../access/viewer.ts";
 import { seesAll } from "../access/viewer.ts";
 import { address } from "../parts/address.ts";
 import { Money } from "../parts/money.tsx";
+import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the page of the billing periods: the running one, the open ones, and the closed ones with their closers. */
 export function addPeriods(add: AddPage, { ledger, now }: PageContext): void {
-  add("/periods", { schema: {} }, async ({ viewer }, { store }) => {
+  add("/periods", { schema: {} }, async ({ viewer, url }, { store }) => {
     const periods = await readPeriods(store, { closingDay: ledger.closing.day, now: now() });
-    return { title: "Periods", content: <PeriodsPage {...{ periods, viewer, currency: ledger.book.currency }} /> };
+    const view = { periods, viewer, currency: ledger.book.currency, paging: pagingOf(url, "periods") };
+    return { title: "Periods", content: <PeriodsPage {...view} /> };
   });
 }
 
@@ -20,9 +22,10 @@ interface PeriodsProps {
   readonly periods: readonly Period[];
   readonly viewer: Viewer;
   readonly currency: string;
+  readonly paging: Paging;
 }
 
-function PeriodsPage({ periods, viewer, currency }: PeriodsProps): VNode {
+function PeriodsPage({ periods, viewer, currency, paging }: PeriodsProps): VNode {
   return (
     <>
       <h1>Billing periods</h1>
@@ -33,6 +36,7 @@ function PeriodsPage({ periods, viewer, currency }: PeriodsProps): VNode {
       <Table
         caption="Billing periods (newest first, all times in UTC)"
         rows={periods}
+        paging={paging}
         columns={[
           {
             head: "period",
@@ -55,6 +59,7 @@ function PeriodsPage({ periods, viewer, currency }: PeriodsProps): VNode {
                 {
                   head: `posted in ${currency}`,
                   isNumber: true as const,
+                  value: ({ closed }: Period) => Number(closed?.posted ?? 0),
                   cell: ({ closed }: Period) =>
                     closed === null ? "" : <Money amount={closed.posted} currency={currency} />,
                 },

@@ -10,19 +10,18 @@ import type { Report } from "../report/report.ts";
 import { address, explainAddress } from "../parts/address.ts";
 import { Figure } from "../parts/figures.tsx";
 import { hoursColumn, moneyColumn, Ratio } from "../parts/money.tsx";
+import { pagingOf } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
 import type { AddPage, PageContext } from "./context.ts";
 import { DAY_MILLIS, HOUR_MILLIS, hourOf } from "../../domain/time.ts";
 
-const MOST_NODES = 50;
-const MOST_TARGETS = 100;
 /** The number of gone targets that are named. */
 const MOST_GONE = 5;
 
 /** Adds the page about the freshness and completeness of the data behind the figures. */
 export function addQuality(add: AddPage, { ledger, answers, now }: PageContext): void {
-  add("/quality", { schema: {}, isLive: true }, async (_, asking) => {
+  add("/quality", { schema: {}, isLive: true }, async ({ url }, asking) => {
     const { store } = asking;
     const at = now();
     const until = hourOf(at);
@@ -44,7 +43,7 @@ export function addQuality(add: AddPage, { ledger, answers, now }: PageContext):
     const silent = unobserved.reduce((sum, { gpus }) => sum + gpus, 0);
     return {
       title: "Data quality",
-      content: <QualityPage {...{ targets, byNode, question, silent, at }} chargedUntil={charged?.until} />,
+      content: <QualityPage {...{ targets, byNode, question, silent, at, url }} chargedUntil={charged?.until} />,
     };
   });
 }
@@ -56,9 +55,10 @@ interface QualityProps {
   readonly silent: number;
   readonly at: number;
   readonly chargedUntil: number | undefined;
+  readonly url: string;
 }
 
-function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: QualityProps): VNode {
+function QualityPage({ targets, byNode, question, silent, at, chargedUntil, url }: QualityProps): VNode {
   const { bad, gone } = standingOf(targets, at);
   const newest = targets.reduce((last, { lastAt }) => Math.max(last, lastAt), 0);
   const sum = (of: (target: ScrapedTarget) => number): number => targets.reduce((total, each) => total + of(each), 0);
@@ -99,7 +99,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
         </Figure>
       </dl>
       <h2>Targets that fail or are late</h2>
-      <LateTargets targets={targets} bad={bad} />
+      <LateTargets targets={targets} bad={bad} url={url} />
       {gone.length > 0 && (
         <p class="quiet">
           {gone.length === 1 ? "One target is gone" : `${gone.length} targets are gone`}, and their nodes have other
@@ -112,7 +112,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
         </p>
       )}
       <h2>Nodes with gaps in the samples</h2>
-      <Gaps byNode={byNode} />
+      <Gaps byNode={byNode} url={url} />
       <h2>Dead letters</h2>
       <p>
         Messages that could not be processed stay on the bus with the reason. <code>gpu-ledger dead-letter list</code>{" "}
@@ -122,7 +122,7 @@ function QualityPage({ targets, byNode, question, silent, at, chargedUntil }: Qu
   );
 }
 
-function LateTargets({ targets, bad }: LateTargetsProps): VNode {
+function LateTargets({ targets, bad, url }: LateTargetsProps): VNode {
   return targets.length === 0 ? (
     <Empty>
       <p>
@@ -133,12 +133,18 @@ function LateTargets({ targets, bad }: LateTargetsProps): VNode {
     <p>All targets were scraped on time in the last hour.</p>
   ) : (
     <Table
-      caption={bad.length > MOST_TARGETS ? `The first ${MOST_TARGETS} of ${bad.length}` : "In the last hour"}
-      rows={bad.slice(0, MOST_TARGETS)}
+      caption="In the last hour"
+      rows={bad}
+      paging={pagingOf(url, "targets")}
       columns={[
         { head: "node", cell: ({ cluster, node }) => <a href={address("/node", { cluster, node })}>{node}</a> },
         { head: "target", cell: ({ target }) => target },
-        { head: "failed", isNumber: true, cell: ({ failed, scrapes }) => `${failed} of ${scrapes}` },
+        {
+          head: "failed",
+          isNumber: true,
+          value: ({ failed }) => failed,
+          cell: ({ failed, scrapes }) => `${failed} of ${scrapes}`,
+        },
         {
           head: "reason",
           cell: ({ failure, detail }) => <bdi>{failure === "" ? "late" : `${failure}: ${detail}`}</bdi>,
@@ -152,9 +158,10 @@ function LateTargets({ targets, bad }: LateTargetsProps): VNode {
 interface LateTargetsProps {
   readonly targets: readonly ScrapedTarget[];
   readonly bad: readonly ScrapedTarget[];
+  readonly url: string;
 }
 
-function Gaps({ byNode }: Pick<QualityProps, "byNode">): VNode {
+function Gaps({ byNode, url }: Pick<QualityProps, "byNode" | "url">): VNode {
   const gaps = byNode.rows
     .filter(({ coverage }) => coverage !== null && Number(coverage) < 1)
     .toSorted((a, b) => Number(a.coverage) - Number(b.coverage));
@@ -162,26 +169,29 @@ function Gaps({ byNode }: Pick<QualityProps, "byNode">): VNode {
     <p>All held time of the last day has samples.</p>
   ) : (
     <Table
-      caption={
-        gaps.length > MOST_NODES
-          ? `The ${MOST_NODES} of ${gaps.length} nodes with the lowest coverage`
-          : "In the last day (lowest coverage first)"
-      }
-      rows={gaps.slice(0, MOST_NODES)}
+      caption="In the last day"
+      order="lowest coverage first"
+      rows={gaps}
+      paging={pagingOf(url, "gaps")}
       columns={[
         {
           head: "node",
           cell: ({ dimensions: { cluster, node } }) => <a href={address("/node", { cluster, node })}>{node}</a>,
         },
-        { head: "coverage", isNumber: true, cell: ({ coverage }) => <Ratio ratio={coverage} /> },
+        {
+          head: "coverage",
+          isNumber: true,
+          value: ({ coverage }) => Number(coverage),
+          cell: ({ coverage }) => <Ratio ratio={coverage} />,
+        },
         {
           head: "unobserved GPU-hours",
-          ...hoursColumn(gaps.slice(0, MOST_NODES), ({ stateGpuHours }) => stateGpuHours.unobserved ?? "0"),
+          ...hoursColumn(gaps, ({ stateGpuHours }) => stateGpuHours.unobserved ?? "0"),
           foot: undefined,
         },
         {
           head: byNode.currency,
-          ...moneyColumn(gaps.slice(0, MOST_NODES), ({ states }) => states.unobserved, byNode.currency),
+          ...moneyColumn(gaps, ({ states }) => states.unobserved, byNode.currency),
           foot: undefined,
         },
       ]}
