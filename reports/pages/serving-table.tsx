@@ -73,6 +73,7 @@ export function PartTable({ part, of, to }: PartProps): VNode {
   return (
     <Table
       caption={`${table.title} (${currency})`}
+      isWide={others.length > 1}
       rows={rows}
       paging={paging}
       columns={[

@@ -30,6 +30,7 @@ export function TokenCostsChart({ byDay }: { readonly byDay: ServingReport }): V
     series: lines.map(({ values, color }) => ({
       type: "line",
       silent: true,
+      symbol: "circle",
       symbolSize: 5,
       connectNulls: false,
       lineStyle: { color, width: 1.5 },
