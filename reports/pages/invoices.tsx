@@ -28,12 +28,13 @@ function InvoicesPage({ month, paging }: { readonly month: Reconciliation; reado
     <>
       <h1>Does it equal the invoice? {period.name}</h1>
       <p class="lead">
-        The effective cost of the lines of providers' exports, and where each part of it went. The rows of each table
+        The effective cost of the lines of providers’ exports, and where each part of it went. The rows of each table
         sum to its total, exactly.
       </p>
-      <form method="get" action="/invoices" class="span">
+      <form method="get" action="/invoices" class="view">
         <label>
-          Month <input type="month" name="period" value={period.name} />
+          Month
+          <input type="month" name="period" value={period.name} />
         </label>
         <button type="submit">Show</button>
       </form>
@@ -99,17 +100,23 @@ function InvoicesPage({ month, paging }: { readonly month: Reconciliation; reado
 
 function Account({ statement }: { readonly statement: AccountStatement }): VNode {
   const { source, account, currency, lines, isInvoiced, effective, billed, effectiveRows, billedRows } = statement;
+  const name = `${source}, account ${account === "" ? "(none)" : account}`;
   return (
     <section>
       <h2>
-        <bdi>{source}</bdi>, account <bdi>{account === "" ? "(none)" : account}</bdi>
+        <bdi>{name}</bdi>
       </h2>
       <p>
         {lines} lines, {isInvoiced ? "all with the number of an invoice" : "not all invoiced yet"}.
       </p>
-      <Rows caption={`Effective cost (${currency})`} rows={effectiveRows} total={effective} currency={currency} />
       <Rows
-        caption={`From effective to billed cost (${currency})`}
+        caption={`Effective cost of ${name} (${currency})`}
+        rows={effectiveRows}
+        total={effective}
+        currency={currency}
+      />
+      <Rows
+        caption={`From effective to billed cost of ${name} (${currency})`}
         rows={billedRows}
         total={billed}
         currency={currency}

@@ -74,14 +74,14 @@ function ServingExplained({ explanation }: { readonly explanation: ServingExplan
 function HourOfService({ hour: of, currency }: { readonly hour: ExplainedHour; readonly currency: string }): VNode {
   const { hour, cluster, namespace, workload, cost, phases, pages, gpus } = of;
   const parts = Object.entries(phases).map(([phase, part]) => ({ phase, ...part }));
+  const ofHour = `${cluster}/${namespace}/${workload}, ${utc(Date.parse(hour))}`;
   return (
     <section>
       <h2>
-        {utc(Date.parse(hour))}, <bdi>{`${cluster}/${namespace}/${workload}`}</bdi>:{" "}
-        <Money amount={cost} currency={currency} /> {currency}
+        <bdi>{ofHour}</bdi>: <Money amount={cost} currency={currency} /> {currency}
       </h2>
       <Table
-        caption="The cost by phase"
+        caption={`The cost by phase of ${ofHour}`}
         rows={parts}
         columns={[
           { head: "phase", cell: ({ phase }) => phase, foot: "all" },
@@ -90,7 +90,7 @@ function HourOfService({ hour: of, currency }: { readonly hour: ExplainedHour; r
         ]}
       />
       <Table
-        caption="The pages of the engines in this hour"
+        caption={`The pages of the engines of ${ofHour}`}
         rows={pages}
         columns={[
           { head: "pod", cell: ({ pod }) => <bdi>{pod}</bdi> },
@@ -115,7 +115,7 @@ function HourOfService({ hour: of, currency }: { readonly hour: ExplainedHour; r
         ]}
       />
       <Table
-        caption="The GPUs of the service in this hour"
+        caption={`The GPUs of ${ofHour}`}
         rows={gpus}
         columns={[
           { head: "pod", cell: ({ pod }) => <bdi>{pod}</bdi>, foot: "all" },

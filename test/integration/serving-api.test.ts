@@ -98,6 +98,8 @@ describe("the cost of serving", () => {
     expect(body).toMatch(/Why <data class="money" value="7.2".*split by.*The cost by phase.*vllm.*NVIDIA-A100/s);
     const [, line] = /href="(\/explain\?line=[^"]*)"/.exec(body)!;
     expect((await server.get(line!.replaceAll("&amp;", "&"))).body).toContain("Measurements");
+    const regions = Array.from(body.matchAll(/role="region" aria-label="([^"]+)"/g), ([, label]) => label);
+    expect(regions.filter((label) => /llm, \d{4}-\d{2}-\d{2} \d{2}:00:00 UTC$/.test(label!))).toHaveLength(3);
     expect((await server.get(`/serving/explain?span=${SPAN}`, VISION)).body).toContain("No charges of services match");
   });
 
