@@ -53,8 +53,8 @@ export function Lines({ lines, count, currency, policy, paging }: LinesProps): V
   return (
     <Table
       isWide
-      caption={`Charges of at most one hour, in ${currency}. Each has a link to its samples.`}
-      order="Highest cost first"
+      caption={`Charges of at most one hour, each with a link to its samples (${currency})`}
+      order="highest cost first"
       rows={lines}
       part={{ count, heads: LINE_HEADS.map(([, head]) => head) }}
       paging={paging}

@@ -214,7 +214,7 @@ function Steps({ explanation, question, currency, shown, paging }: StepsProps): 
           head: "entry",
           cell: ({ price }) => (price === "" ? "no price" : <a href="/prices">{price}</a>),
         },
-        { head: "in use since", cell: ({ since }) => (since === "" ? "" : utc(Date.parse(since))) },
+        { head: "in use since", isWhole: true, cell: ({ since }) => (since === "" ? "" : utc(Date.parse(since))) },
       ])}
       <h2>Workloads</h2>
       {step("By workload", workloads, [
