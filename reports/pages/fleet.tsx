@@ -137,7 +137,8 @@ export function fleetContent(parts: FleetParts, view: FleetView, url: string): V
               <LiveTable
                 fleet={{ gpus: shown, atMillis: fleet.atMillis }}
                 paging={pagingOf(url, "gpus")}
-                more={moreColumns(fleet.atMillis, currency)}
+                beside={idleColumns(fleet.atMillis, currency)}
+                last={[{ head: "pool", cell: ({ pool }) => pool }]}
               />
             </>
           )}
@@ -232,7 +233,7 @@ interface ChoiceProps {
   readonly all?: string;
 }
 
-function moreColumns(now: number, currency: string): readonly Column<MapGpu>[] {
+function idleColumns(now: number, currency: string): readonly Column<MapGpu>[] {
   return [
     {
       head: "idle since",
@@ -240,11 +241,10 @@ function moreColumns(now: number, currency: string): readonly Column<MapGpu>[] {
       cell: ({ idleSince }) => (idleSince === undefined ? "" : <Age since={idleSince} now={now} />),
     },
     {
-      head: `${currency} per hour`,
+      head: `${currency}/h`,
       isNumber: true,
       value: ({ costPerHour }) => costPerHour ?? -1,
       cell: ({ costPerHour }) => costPerHour?.toFixed(2) ?? "–",
     },
-    { head: "pool", cell: ({ pool }) => pool },
   ];
 }

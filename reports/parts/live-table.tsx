@@ -16,8 +16,8 @@ const EVIDENCE: Readonly<Record<LiveHolder["evidence"], string>> = {
   none: "",
 };
 
-/** GPUs in their last sample: holder, measurements and faults. `more` are columns of the page, beside the time of the holder. */
-export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, more = [] }: LiveTableProps<Gpu>): VNode {
+/** GPUs in their last sample: holder, measurements and faults. Columns of the page stand `beside` "held since", and last. */
+export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, beside = [], last = [] }: LiveTableProps<Gpu>): VNode {
   const { gpus, atMillis } = fleet;
   return (
     <Table
@@ -26,7 +26,7 @@ export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, more = [] }: Liv
       order="by node and GPU"
       rows={gpus}
       paging={paging}
-      columns={[...holderColumns(atMillis), ...more, ...MEASURED_COLUMNS]}
+      columns={[...holderColumns(atMillis), ...beside, ...MEASURED_COLUMNS, ...last]}
     />
   );
 }
@@ -34,7 +34,8 @@ export function LiveTable<Gpu extends LiveGpu>({ fleet, paging, more = [] }: Liv
 interface LiveTableProps<Gpu> {
   readonly fleet: { readonly gpus: readonly Gpu[]; readonly atMillis: number };
   readonly paging: Paging;
-  readonly more?: readonly Column<Gpu>[];
+  readonly beside?: readonly Column<Gpu>[];
+  readonly last?: readonly Column<Gpu>[];
 }
 
 function holderColumns(nowMillis: number): readonly [Column<LiveGpu>, ...Column<LiveGpu>[]] {
