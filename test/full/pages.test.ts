@@ -152,6 +152,11 @@ describe.skipIf(!isThere)("pages in a browser", () => {
       const { violations } = await new AxeBuilder({ page }).analyze();
       expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
       await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Escape");
+      expect(await page.evaluate("document.activeElement.name")).toBe("q");
+      await page.keyboard.type(" ");
+      await page.locator(".search li").first().waitFor();
+      await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/team\?team=vision/);
     });

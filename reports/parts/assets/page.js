@@ -59,8 +59,8 @@ function suggest(form) {
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Escape: 0 }[event.key];
     if (to === undefined || at < 0) return;
     event.preventDefault();
-    if (event.key === "Escape") hide();
     stops.at(Math.min(to, stops.length - 1)).focus();
+    if (event.key === "Escape") hide();
   });
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || /INPUT|SELECT|TEXTAREA/.test(event.target.tagName))
