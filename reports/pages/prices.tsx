@@ -8,7 +8,7 @@ import { fixedSpan } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { address, explainAddress } from "../parts/address.ts";
 import { grouped, Hours, hoursColumn, Money, moneyColumn } from "../parts/money.tsx";
-import { pagingOf, type Paging } from "../parts/paging.tsx";
+import { pagingOf } from "../parts/paging.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { readPart } from "../api/read-part.ts";
@@ -33,7 +33,6 @@ export function addPrices(add: AddPage, context: PageContext): void {
     ]);
     const { book, owners } = ledger;
     const register = owners.register === undefined ? undefined : [...owners.register];
-    const paging = pagingOf(url, "unowned");
     const view = {
       gaps,
       unowned,
@@ -41,7 +40,7 @@ export function addPrices(add: AddPage, context: PageContext): void {
       register,
       entries: shownEntries(book),
       currency: book.currency,
-      paging,
+      url,
       rates: shownRates(book),
     };
     return { title: "Prices and owners", content: <PricesPage {...view} span={span.span.name} /> };
@@ -57,8 +56,7 @@ interface PricesProps {
   readonly rates: readonly ShownRate[];
   readonly currency: string;
   readonly span: string;
-  /** The paging of unowned workloads. */
-  readonly paging: Paging;
+  readonly url: string;
 }
 
 const PER: Readonly<Record<ShownEntry["per"], string>> = {
@@ -69,7 +67,13 @@ const PER: Readonly<Record<ShownEntry["per"], string>> = {
   hour: "each hour",
 };
 
-function PricesPage({ gaps, unowned, question, register, entries, rates, currency, span, paging }: PricesProps): VNode {
+function PricesPage({ gaps, unowned, question, register, entries, rates, currency, span, url }: PricesProps): VNode {
+  const price = (head: string, of: (entry: ShownEntry) => string | null) => ({
+    head,
+    isNumber: true,
+    value: (entry: ShownEntry) => Number(of(entry) ?? 0),
+    cell: aligned(entries, of),
+  });
   return (
     <>
       <h1>Prices and owners</h1>
@@ -78,7 +82,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       <h2>Without a price</h2>
       <Unpriced gaps={gaps} question={question} />
       <h2>Without an owner</h2>
-      <Unowned unowned={unowned} currency={currency} span={span} paging={paging} />
+      <Unowned unowned={unowned} currency={currency} span={span} url={url} />
       {register !== undefined && (
         <p>
           Teams of the register: <bdi>{register.join(", ")}</bdi>.
@@ -86,17 +90,18 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
       )}
       <h2>The price book</h2>
       <Table
-        caption="Entries by name. Charges and explanations have the same names."
+        caption="Entries with their names, which charges and explanations have too"
         rows={entries}
+        paging={pagingOf(url, "entries")}
         columns={[
           { head: "entry", isWhole: true, cell: ({ name }) => name },
           { head: "for", cell: ({ match }) => matchText(match) },
           { head: "from", isWhole: true, cell: ({ from }) => from.slice(0, 10) },
           { head: "until", isWhole: true, cell: ({ until }) => until?.slice(0, 10) ?? "" },
           { head: "by", cell: ({ per }) => PER[per] },
-          { head: "list", isNumber: true, cell: aligned(entries, ({ list }) => list) },
-          { head: "contracted", isNumber: true, cell: aligned(entries, ({ contracted }) => contracted) },
-          { head: "effective", isNumber: true, cell: aligned(entries, ({ amount }) => amount) },
+          price("list", ({ list }) => list),
+          price("contracted", ({ contracted }) => contracted),
+          price("effective", ({ amount }) => amount),
           { head: "in", cell: ({ currency: own }) => own },
         ]}
       />
@@ -156,12 +161,7 @@ function Unpriced({ gaps, question }: Pick<PricesProps, "gaps" | "question">): V
   );
 }
 
-function Unowned({
-  unowned,
-  currency,
-  span,
-  paging,
-}: Pick<PricesProps, "unowned" | "currency" | "span" | "paging">): VNode {
+function Unowned({ unowned, currency, span, url }: Pick<PricesProps, "unowned" | "currency" | "span" | "url">): VNode {
   return unowned.rows.length === 0 ? (
     <p>All workloads of this time have a team.</p>
   ) : (
@@ -175,7 +175,7 @@ function Unowned({
         caption="Workloads without a team"
         order="highest cost first"
         rows={unowned.rows}
-        paging={paging}
+        paging={pagingOf(url, "unowned")}
         columns={[
           {
             head: "workload",

@@ -12,6 +12,7 @@ export function SamplesChart({ samples, from, until }: SamplesChartProps): VNode
       type: "value",
       min: from,
       max: until,
+      interval: (until - from) / 6,
       ...AXIS,
       axisLabel: { ...AXIS.axisLabel, formatter: (at: number) => utc(at).slice(11, 16) },
       splitLine: { show: false },
