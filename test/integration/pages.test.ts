@@ -63,7 +63,7 @@ describe("pages", () => {
       comparedWith: { name: earlier },
     });
     const text = (await server.get(`/?${query}`)).body.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
-    expect(text).toContain(`24.00 in ${earlier}`);
+    expect(text).toContain("Compared with another time -12.00 24.00 in 2026-03-31 08:00 to 2026-03-31 10:00 UTC");
     expect((await server.get("/?compare=never")).statusCode).toBe(400);
   });
 
