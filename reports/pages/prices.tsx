@@ -94,7 +94,7 @@ function PricesPage({ gaps, unowned, question, register, entries, rates, currenc
         rows={entries}
         paging={pagingOf(url, "entries")}
         columns={[
-          { head: "entry", isWhole: true, cell: ({ name }) => name },
+          { head: "entry", cell: ({ name }) => name },
           { head: "for", cell: ({ match }) => matchText(match) },
           { head: "from", isWhole: true, cell: ({ from }) => from.slice(0, 10) },
           { head: "until", isWhole: true, cell: ({ until }) => until?.slice(0, 10) ?? "" },
