@@ -180,6 +180,7 @@ function ListPricesNotice(): VNode {
 
 function whoSees(viewer: Viewer | undefined): string {
   if (viewer === undefined) return "not logged in";
-  const { name, teams } = viewer;
-  return teams === "all" ? `viewer: ${name}` : `viewer: ${name}, teams: ${teams.join(", ")}`;
+  const { name, role, teams } = viewer;
+  const seen = teams === "all" ? "all teams" : `teams: ${teams.join(", ")}`;
+  return `viewer: ${name}, role: ${role}, ${seen}`;
 }

@@ -53,6 +53,11 @@ describe("pages", () => {
     expect((await server.get("/prices?span=2026-03")).body).toMatch(/<td class="whole">20\d\d-\d\d-\d\d<\/td>/);
   });
 
+  it("have the viewer, the role and the teams at their end", async () => {
+    expect((await server.get("/queue", VISION)).body).toMatch(/viewer: [^<]+, role: viewer, teams: vision/);
+    expect((await server.get("/queue", FINANCE)).body).toMatch(/viewer: [^<]+, role: finance, all teams/);
+  });
+
   it("compares a time with any other time, as the API does", async () => {
     const [span, earlier] = ["2026-03-31T10:00Z/2026-03-31T11:00Z", "2026-03-31T08:00Z/2026-03-31T10:00Z"];
     const query = new URLSearchParams({ span, compare: earlier }).toString();
