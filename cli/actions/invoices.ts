@@ -85,7 +85,9 @@ async function importFiles(source: SourceReading, paths: readonly string[], part
     }
   }
   const version = { name: "files", content: hash.digest("hex"), isWhole: false };
-  if (await isStored(parts.store, { source: source.name, ...version })) return "The same files were read before.";
+  const final = { finalAfter: source.finalAfter, now: parts.now() };
+  if (await isStored(parts.store, { source: source.name, ...version }, final))
+    return "The same files were read before.";
   const files = paths.map((path) => ({ name: path, open: () => Promise.resolve(path) }));
   return readText(await readExport(source, { ...version, files }, parts));
 }

@@ -10,16 +10,23 @@ export function readText({ name, months, files }: ReadExport): string {
     for (const [reason, count] of Object.entries(file.dropped)) dropped.set(reason, (dropped.get(reason) ?? 0) + count);
   return [
     `${name} (${formats}): ${rows} rows`,
-    ...months.map(({ month, kept }) => `  ${dateText(month).slice(0, 7)}: ${kept} lines kept`),
+    ...months.map(({ month, kept }) => `  ${monthText(month)}: ${kept} lines kept`),
     ...[...dropped].map(([reason, count]) => `  dropped, ${reason}: ${count} rows`),
   ].join("\n");
 }
 
+function monthText(month: number): string {
+  return dateText(month).slice(0, 7);
+}
+
 /** Returns what a look at a source has found. */
-export function outcomeText(source: string, { read, unchanged, incomplete }: SourceOutcome): string {
+export function outcomeText(source: string, { read, unchanged, incomplete, ended }: SourceOutcome): string {
   return [
     `${source}: ${read.length} exports read, ${unchanged} unchanged, ${incomplete.length} not complete`,
     ...read.map(readText),
     ...incomplete.map(({ name, reason, file }) => `${name} is not read: ${reason} (${file})`),
+    ...ended.map(
+      ({ name, month }) => `${name} is gone, and others have its lines: ${monthText(month)} of it counts no longer`,
+    ),
   ].join("\n");
 }

@@ -1,14 +1,16 @@
 import { isoText } from "../../domain/time.ts";
 import type { Reconciliation } from "../../reports/reconcile/reconcile.ts";
+import { doubledSentence } from "../../runtime/store/schema/doubled-exports.ts";
 import { statementsOf } from "../../reports/reconcile/statement.ts";
 import { renderTable } from "../table.ts";
 
 /** Returns a reconciled month as text: both statements of each account, then the findings. */
 export function reconcileText(month: Reconciliation): string {
-  const { period, machines, freeNodes, charged } = month;
+  const { period, machines, freeNodes, charged, doubled } = month;
   const statements = statementsOf(month);
   if (statements.length === 0) return `${period.name}: no lines of exports`;
   return [
+    ...doubled.map((each) => `These costs count more than once: ${doubledSentence(each)}.`),
     ...statements.map(({ source, account, currency, isInvoiced, effective, billed, effectiveRows, billedRows }) =>
       [
         `${period.name}, ${source}, account ${account || "(none)"}, ${isInvoiced ? "invoiced" : "provisional"}`,

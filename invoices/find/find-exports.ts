@@ -40,7 +40,7 @@ export interface FoundExports {
 }
 
 /**
- * Groups the files of a folder or a bucket into complete exports. With a manifest of AWS or Azure, an export has the files that its manifest
+ * Groups the files of a place into complete exports. With a manifest of AWS or Azure, an export has the files that its manifest
  * names; of several manifests for a period, the newest counts. Without one, the files of a folder `billing_period=2026-03` are an export,
  * shards of Google (`bill-000000000000.csv.gz`) are one, and any other file is an export alone. `manifests` has the texts of the files that
  * `manifestsIn` returns.

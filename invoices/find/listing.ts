@@ -1,6 +1,6 @@
-/** A file of a folder or a bucket. */
+/** A file of a folder, bucket or container. */
 export interface ListedFile {
-  /** The path within the folder or the bucket, with slashes. */
+  /** The path within it, with slashes. */
   readonly key: string;
   readonly size: number;
   /** Changes with the content. */

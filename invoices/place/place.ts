@@ -1,7 +1,7 @@
 import type { ListedFile } from "../find/listing.ts";
 import type { ExportStream } from "../source.ts";
 
-/** A folder or a bucket in which a provider lays down exports. All methods fail with a {@link PlaceError}. */
+/** A folder, bucket or container in which a provider lays down exports. All methods fail with a {@link PlaceError}. */
 export interface ExportPlace {
   list(): Promise<readonly ListedFile[]>;
   /** Returns the text of a small file: a manifest. */

@@ -51,5 +51,14 @@ export const invoicesSchema = z
     charged: z
       .array(z.object({ source: z.string(), charged: z.string() }))
       .describe("What the ledger has charged by each source in the month, in the currency of bills."),
+    doubled: z
+      .array(
+        z.object({
+          month: millis,
+          exports: z.array(z.object({ source: z.string(), name: z.string() })),
+          machines: z.number(),
+        }),
+      )
+      .describe("Exports that have the same lines of machines, whose cost counts more than once."),
   })
   .meta({ id: "Invoices" });

@@ -17,8 +17,9 @@ export function addInvoices(server: ApiServer, { ledger, answers }: ApiContext, 
     async handle({ query: { period }, request, reply }) {
       return answers.send(request, reply, async ({ store }) => {
         const month = await reconcile(store, { period, policy: policyOf(ledger, undefined) });
-        const { machines, freeNodes, charged } = month;
-        return jsonBody({ billingPeriod: period.name, accounts: statementsOf(month), machines, freeNodes, charged });
+        const { machines, freeNodes, charged, doubled } = month;
+        const accounts = statementsOf(month);
+        return jsonBody({ billingPeriod: period.name, accounts, machines, freeNodes, charged, doubled });
       });
     },
   });

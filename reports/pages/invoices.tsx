@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { z } from "zod";
 import { policyOf } from "../api/context.ts";
 import { reconcile, type Reconciliation } from "../reconcile/reconcile.ts";
+import { doubledSentence } from "../../runtime/store/schema/doubled-exports.ts";
 import { statementsOf, type AccountStatement, type StatementRow } from "../reconcile/statement.ts";
 import { address } from "../parts/address.ts";
 import { Money } from "../parts/money.tsx";
@@ -17,12 +18,22 @@ export function addInvoicesPage(add: AddPage, { words, ledger }: PageContext): v
     const { period } = asked as z.output<typeof query>;
     const month = await reconcile(store, { period, policy: policyOf(ledger, undefined) });
     const paging = pagingOf(url, "machines");
-    return { title: `Invoices of ${period.name}`, content: <InvoicesPage {...{ month, paging }} /> };
+    return {
+      title: `Invoices of ${period.name}`,
+      content: <InvoicesPage {...{ month, paging, billCurrency: ledger.book.currency }} />,
+    };
   });
 }
 
-function InvoicesPage({ month, paging }: { readonly month: Reconciliation; readonly paging: Paging }): VNode {
-  const { period, machines, freeNodes } = month;
+interface InvoicesPageProps {
+  readonly month: Reconciliation;
+  readonly paging: Paging;
+  /** The currency of the ledger's bills. */
+  readonly billCurrency: string;
+}
+
+function InvoicesPage({ month, paging, billCurrency }: InvoicesPageProps): VNode {
+  const { period, machines, freeNodes, charged, doubled } = month;
   const statements = statementsOf(month);
   return (
     <>
@@ -38,6 +49,11 @@ function InvoicesPage({ month, paging }: { readonly month: Reconciliation; reado
         </label>
         <button type="submit">Show</button>
       </form>
+      {doubled.map((each) => (
+        <div class="notice">
+          <p>These costs count more than once: {doubledSentence(each)}.</p>
+        </div>
+      ))}
       {statements.length === 0 ? (
         <Empty>
           <p>
@@ -46,6 +62,21 @@ function InvoicesPage({ month, paging }: { readonly month: Reconciliation; reado
         </Empty>
       ) : (
         statements.map((statement) => <Account statement={statement} />)
+      )}
+      {charged.length > 0 && (
+        <Table
+          caption={`Charged by the ledger in ${period.name}`}
+          rows={charged}
+          columns={[
+            { head: "source", cell: ({ source }) => <bdi>{source}</bdi> },
+            {
+              head: "cost",
+              isNumber: true,
+              value: (row) => Number(row.charged),
+              cell: (row) => <Money amount={row.charged} currency={billCurrency} />,
+            },
+          ]}
+        />
       )}
       {machines.length > 0 && (
         <>

@@ -1,6 +1,7 @@
 import { EXPORT_PRICE } from "../../domain/invoice/rules.ts";
 import type { BillingPeriod } from "../../domain/period.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
+import { doubledExports, type DoubledExports } from "../../runtime/store/schema/doubled-exports.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 
 /** The sums of kept lines of one source, account and currency in a billing month. Amounts are exact decimals in that currency. */
@@ -77,6 +78,7 @@ export interface Reconciliation {
   readonly machines: readonly PaidMachine[];
   readonly freeNodes: readonly FreeNode[];
   readonly charged: readonly ChargedSource[];
+  readonly doubled: readonly DoubledExports[];
 }
 
 const sumOf = (column: string): string => `toString(sum(toDecimal256(${column}, 38)))`;
@@ -164,5 +166,6 @@ export async function reconcile(
     machines: machines.map(({ regionName: region, ...row }) => ({ ...row, region })),
     freeNodes: await store.query<FreeNode>(FREE_NODES, parameters),
     charged: await store.query<ChargedSource>(CHARGED, parameters),
+    doubled: await doubledExports(store, period),
   };
 }

@@ -29,7 +29,7 @@ export function statementsOf({ accounts, assigned, rounding, bridge }: Reconcili
     const billedRows = [
       { what: "effective cost", amount: account.effective },
       ...differences.map((row) => ({
-        what: `${row.kind}${row.isOfCommitment ? " of commitments" : ""}: billed less effective`,
+        what: `${KIND_WORDS[row.kind] ?? row.kind}${row.isOfCommitment ? ", by commitments" : ""}: billed less effective`,
         amount: row.difference,
       })),
     ];
@@ -46,16 +46,24 @@ function restOf(amount: string, lines: string): string {
   return isRounding ? "rounding to 10⁻⁹" : "not divided over hours yet";
 }
 
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  "no-cluster": "machines that joined no cluster",
+  outside: "machines outside their node's time",
+  "unused-commitment": "unused commitment",
+  machine: "machines",
+};
+
 function placeOf({ to, cluster, kind }: Assigned): string {
+  const what = KIND_WORDS[kind] ?? kind;
   switch (to) {
     case "node":
       return `nodes of ${cluster}`;
     case "platform":
-      return `the platform: ${kind}`;
+      return `the platform: ${what}`;
     case "none":
-      return `not charged: ${kind}`;
+      return `not charged: ${what}`;
     case "waits":
-      return `in hours without charges: ${kind}`;
+      return `in hours without charges: ${what}`;
   }
 }
 

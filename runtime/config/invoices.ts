@@ -71,6 +71,13 @@ const bucket = (sources: ConfigSources) =>
     sessionToken: secret(sources).optional().describe("The token of a temporary access key."),
   });
 
+const container = (sources: ConfigSources) =>
+  z.strictObject({
+    url: webAddress.describe("The address of the container: `https://bills.blob.core.windows.net/exports`."),
+    prefix: z.string().default("").describe("The beginning of the names that are read."),
+    sasToken: secret(sources).describe("A shared access signature that permits to list and to read blobs."),
+  });
+
 const source = (sources: ConfigSources) =>
   z
     .strictObject({
@@ -86,7 +93,15 @@ const source = (sources: ConfigSources) =>
       bucket: bucket(sources)
         .optional()
         .describe("A bucket with the interface of S3: of Amazon, Google (HMAC keys), Cloudflare R2, MinIO."),
-      every: duration("1m", "7d").prefault("1h").describe("How often the folder or the bucket is looked at."),
+      container: container(sources).optional().describe("A container of Azure Blob Storage."),
+      every: duration("1m", "7d")
+        .prefault("1h")
+        .describe("How often the folder, the bucket or the container is looked at."),
+      finalAfter: duration("1d", "90d")
+        .optional()
+        .describe(
+          "The time after a month's end at which its lines count as invoiced, for formats without numbers of invoices: Google, Oracle, FOCUS 1.0 and 1.1.",
+        ),
       mapping: z
         .partialRecord(z.enum(MAPPED_FIELDS), column)
         .optional()
@@ -97,9 +112,10 @@ const source = (sources: ConfigSources) =>
       ...sourceRuleKeys,
     })
     .check(
-      between([["folder"], ["bucket"]], ({ folder, bucket: given }, context) => {
-        if (folder !== undefined && given !== undefined)
-          context.addIssue({ code: "custom", path: ["bucket"], message: "a folder or a bucket, not both" });
+      between([["folder"], ["bucket"], ["container"]], (places, context) => {
+        const [, second] = (["folder", "bucket", "container"] as const).filter((name) => places[name] !== undefined);
+        if (second !== undefined)
+          context.addIssue({ code: "custom", path: [second], message: "a folder, a bucket or a container, not two" });
       }),
     );
 

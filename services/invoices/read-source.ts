@@ -1,8 +1,10 @@
 import type { Keeping } from "../../domain/invoice/dialect/keeping.ts";
 import type { Mapping } from "../../domain/invoice/dialect/mapped.ts";
+import type { ExportLine } from "../../domain/invoice/export-line.ts";
 import { rateOf, type InvoiceRate } from "../../domain/invoice/rules.ts";
 import { MOST_DECIMALS } from "../../runtime/store/schema/types.ts";
 import { exactDecimal } from "../../domain/exact/rational.ts";
+import { periodOf } from "../../domain/period.ts";
 import { isoText } from "../../domain/time.ts";
 import type { PriceBook } from "../../domain/price/book.ts";
 import { ratePieces } from "../../domain/price/conversion.ts";
@@ -15,8 +17,10 @@ import type { ExportStream } from "../../invoices/source.ts";
 import type { ExportSummary } from "../../invoices/summary.ts";
 import { readMachines } from "../../processors/ledger/invoiced/read-nodes.ts";
 import {
+  endDoubled,
   isStored,
   storeExport,
+  type EndedMonth,
   type FileLine,
   type StoredMonth,
 } from "../../processors/ledger/invoiced/store-export.ts";
@@ -28,6 +32,8 @@ export interface SourceReading {
   readonly mapping?: Mapping | undefined;
   readonly keeps: Omit<Keeping, "machines">;
   readonly rates: readonly InvoiceRate[];
+  /** The milliseconds after the end of a month at which its lines count as invoiced; undefined if only a number of an invoice counts. */
+  readonly finalAfter?: number | undefined;
 }
 
 /** A file of an export: its name, and its path or its bytes. */
@@ -60,6 +66,8 @@ export interface SourceOutcome {
   readonly incomplete: readonly IncompleteExport[];
   /** The exports that could not be read. Nothing of them counts. */
   readonly failed: readonly ExportError[];
+  /** The months of exports that are gone from the place and whose lines others have. They count no longer. */
+  readonly ended: readonly EndedMonth[];
 }
 
 /** Reads the complete exports of a place that have changed. Fails with a `StoreError` or a `PlaceError`. */
@@ -72,7 +80,6 @@ export async function readSource(
   const manifests = new Map<string, string>();
   for (const { key } of manifestsIn(listing)) manifests.set(key, await place.text(key));
   const found = findExports(listing, manifests);
-  const { incomplete } = found;
   // In a month with both, the amortized export has the costs of the actual one and the prices of covered machines.
   const amortized = new Set(found.exports.filter(({ basis }) => basis === "amortized").map(({ period }) => period));
   const exports = found.exports.filter(({ basis, period }) => basis !== "actual" || !amortized.has(period));
@@ -81,7 +88,8 @@ export async function readSource(
   for (const complete of exports) {
     const { version: content, files } = complete;
     const name = storedName(complete);
-    if (await isStored(parts.store, { source: source.name, name, content })) {
+    const version = { source: source.name, name, content };
+    if (await isStored(parts.store, version, { finalAfter: source.finalAfter, now: parts.now() })) {
       unchanged += 1;
       continue;
     }
@@ -93,11 +101,26 @@ export async function readSource(
       failed.push(error);
     }
   }
-  return { read, unchanged, incomplete, failed };
+  const names = new Set([...exports, ...found.incomplete].map(storedName));
+  const ended =
+    read.length === 0
+      ? []
+      : await endDoubled(
+          parts.store,
+          { source: source.name, readAt: parts.now(), readBy: parts.by },
+          { names, ...spanOf(read) },
+        );
+  return { read, unchanged, incomplete: found.incomplete, failed, ended };
+}
+
+/** Returns the span of the months that were read. */
+function spanOf(read: readonly ReadExport[]): { readonly from: number; readonly until: number } {
+  const months = read.flatMap((each) => each.months.map(({ month }) => month));
+  return { from: Math.min(...months), until: periodOf(Math.max(...months)).until };
 }
 
 /** Returns the name under which an export is stored: the periods of an export are read one by one, and replace only themselves. */
-function storedName({ name, period }: FoundExport): string {
+function storedName({ name, period }: Pick<FoundExport, "name" | "period">): string {
   return period === undefined ? name : `${name} ${period}`;
 }
 
@@ -117,6 +140,7 @@ export async function readExport(
 ): Promise<ReadExport> {
   const keeping = { ...source.keeps, machines: new Set((await readMachines(store)).values()) };
   const summaries: ExportSummary[] = [];
+  const readAt = now();
   async function* lines(): AsyncGenerator<readonly FileLine[]> {
     for (const { name, open } of of.files) {
       const mapping = source.mapping === undefined ? {} : { mapping: source.mapping };
@@ -124,16 +148,24 @@ export async function readExport(
       for await (const batch of reading.batches)
         yield batch.map((line) => {
           check(line, name, book, source);
-          return { ...line, file: name };
+          return { ...line, file: name, invoice: invoiceOf(line, source, readAt) };
         });
       summaries.push(reading.summary());
     }
   }
   const version = { source: source.name, name: of.name, content: of.content, isWhole: of.isWhole };
-  const months = await storeExport(store, { ...version, readBy: by, readAt: now() }, lines(), () =>
-    countsOf(summaries),
-  );
+  const months = await storeExport(store, { ...version, readBy: by, readAt }, lines(), () => countsOf(summaries));
   return { name: of.name, months, files: summaries };
+}
+
+/** Returns the number of a line's invoice. In a format without numbers it is the month, once the provider has had time to close it. */
+function invoiceOf(
+  { invoice, billingFrom }: ExportLine,
+  { finalAfter = Infinity }: SourceReading,
+  readAt: number,
+): string {
+  const { name, until } = periodOf(billingFrom);
+  return invoice === "" && readAt >= until + finalAfter ? name : invoice;
 }
 
 function countsOf(files: readonly ExportSummary[]) {

@@ -6,6 +6,8 @@ import { GPU_MACHINES } from "../../domain/invoice/dialect/keeping.ts";
 import { bucketPlace } from "../../invoices/place/bucket.ts";
 import { folderPlace } from "../../invoices/place/folder.ts";
 import type { ExportPlace } from "../../invoices/place/place.ts";
+import { DAY_MILLIS } from "../../domain/time.ts";
+import { doubledExports, doubledSentence } from "../../runtime/store/schema/doubled-exports.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import { readSource, type SourceOutcome, type SourceReading } from "../../services/invoices/read-source.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
@@ -44,15 +46,15 @@ function write(key: string, content: string | Buffer): void {
 }
 
 let seconds = 0;
-/** Reads the source a second later than before. */
-function read(place: ExportPlace = folderPlace(files.path)): Promise<SourceOutcome> {
+/** Reads the source a second later than before; on 2 April 2026, or another day of April. */
+function read(place: ExportPlace = folderPlace(files.path), day = 2): Promise<SourceOutcome> {
   seconds += 1;
   const book = { currency: "USD", rates: [] };
-  return readSource(source, place, { store, book, now: () => Date.UTC(2026, 3, 2) + seconds * 1_000, by: "test" });
+  return readSource(source, place, { store, book, now: () => Date.UTC(2026, 3, day) + seconds * 1_000, by: "test" });
 }
 
 /** The outcome in short: the lines of each read month, and the counts of the other exports. */
-const shapeOf = ({ read: exports, unchanged, incomplete, failed }: SourceOutcome) => ({
+const shapeOf = ({ read: exports, unchanged, incomplete, failed, ended }: SourceOutcome) => ({
   read: exports.map(({ name, months }) => [
     name,
     ...months.map(({ month, kept }) => `${new Date(month).toISOString().slice(0, 7)}: ${kept}`),
@@ -60,6 +62,7 @@ const shapeOf = ({ read: exports, unchanged, incomplete, failed }: SourceOutcome
   unchanged,
   incomplete: incomplete.map(({ reason }) => reason),
   failed: failed.map(({ message }) => message),
+  ended: ended.map(({ name, month }) => `${name} ${new Date(month).toISOString().slice(0, 7)}`),
 });
 
 /** The lines that count: `machine day cost`. */
@@ -81,7 +84,7 @@ async function stored(): Promise<number> {
   return row!.lines;
 }
 
-const NOTHING = { read: [], unchanged: 0, incomplete: [], failed: [] };
+const NOTHING = { read: [], unchanged: 0, incomplete: [], failed: [], ended: [] };
 
 describe("an export of a folder", () => {
   it("is read once, and the same content changes nothing", async () => {
@@ -168,6 +171,57 @@ describe("an export of a folder", () => {
     });
     write(keys[1]!, csv(["2026-03-03 gpu-a 10"]));
     expect(shapeOf(await read()).read).toEqual([["hourly 2026-03", "2026-03: 2"]]);
+  });
+
+  it("has the invoice of its month after `finalAfter`, if its format has no numbers of invoices", async () => {
+    source = { ...source, finalAfter: 10 * DAY_MILLIS };
+    const invoices = (): Promise<readonly { invoice: string }[]> =>
+      store.query("SELECT DISTINCT invoice FROM export_lines_valid WHERE source = {source:String} ORDER BY invoice", {
+        source: source.name,
+      });
+    write("bill.csv", csv(["2026-03-02 gpu-a 10", "2026-04-02 gpu-a 5"]));
+    await read();
+    expect(await invoices()).toEqual([{ invoice: "" }]);
+    expect(shapeOf(await read(undefined, 10))).toEqual({ ...NOTHING, unchanged: 1 });
+    expect((await read(undefined, 11)).read).toHaveLength(1);
+    expect(await invoices()).toEqual([{ invoice: "" }, { invoice: "2026-03" }]);
+    expect(shapeOf(await read(undefined, 12))).toEqual({ ...NOTHING, unchanged: 1 });
+    expect(await counting()).toEqual(["gpu-a 2026-03-02 10", "gpu-a 2026-04-02 5"]);
+  });
+
+  it("counts once under another name, and a copy beside it is found", async () => {
+    const lines = ["2026-03-02 copied-a 10", "2026-03-02 copied-b 10", "2026-02-02 copied-a 7"];
+    write("bill.csv", csv(lines));
+    await read();
+    write("copy.csv", csv(["2026-03-02 copied-a 11", "2026-03-02 copied-b 10"]));
+    expect(shapeOf(await read())).toMatchObject({ read: [["copy.csv", "2026-03: 2"]], unchanged: 1, ended: [] });
+    const march = { from: Date.UTC(2026, 2), until: Date.UTC(2026, 3) };
+    const own = async (): Promise<readonly string[]> =>
+      (await doubledExports(store, march)).map(doubledSentence).filter((text) => text.includes(source.name));
+    expect(await own()).toEqual([
+      `bill.csv of ${source.name} and copy.csv of ${source.name} have the same lines of 2 machines`,
+    ]);
+    rmSync(join(files.path, "bill.csv"));
+    write("copy.csv", csv(["2026-03-02 copied-a 11.5", "2026-03-02 copied-b 10"]));
+    expect(shapeOf(await read()).ended).toEqual(["bill.csv 2026-03"]);
+    expect(await counting()).toEqual(["copied-a 2026-02-02 7", "copied-a 2026-03-02 11.5", "copied-b 2026-03-02 10"]);
+    expect(await own()).toEqual([]);
+  });
+
+  it("leaves no lines of a reading that was killed a day ago", async () => {
+    write("bill.csv", csv(["2026-03-02 gpu-a 10"]));
+    await read();
+    for (const time of ["now() - INTERVAL 2 DAY", "now()"])
+      await store.command(
+        `INSERT INTO export_lines SELECT * REPLACE(dateTimeToUUIDv7(${time}) AS version) FROM export_lines
+         WHERE source = {source:String} LIMIT 1`,
+        { source: source.name },
+      );
+    expect(await stored()).toBe(3);
+    write("bill.csv", csv(["2026-03-02 gpu-a 12"]));
+    await read();
+    expect(await stored()).toBe(2);
+    expect(await counting()).toEqual(["gpu-a 2026-03-02 12"]);
   });
 
   it("is missing with its folder", async () => {

@@ -1,6 +1,7 @@
 import type { BillingPeriod } from "../../../domain/period.ts";
 import type { SourceRules } from "../../../domain/invoice/rules.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
+import { doubledExports, doubledSentence } from "../../../runtime/store/schema/doubled-exports.ts";
 
 /** Counts the lines of each source's exports in a billing month, and those without the number of an invoice. */
 const LINES = `
@@ -9,8 +10,8 @@ WHERE billing_from >= fromUnixTimestamp64Milli({from:Int64}) AND billing_from < 
 GROUP BY source`;
 
 /**
- * Returns why the exports of a month are provisional, as a sentence; undefined if every source has lines of the month and all have the number
- * of an invoice. Fails with a `StoreError`.
+ * Returns why the exports of a month are provisional, as a sentence; undefined if every source has lines of the month, all have the number of an
+ * invoice, and no two exports have the same lines. Fails with a `StoreError`.
  */
 export async function provisionalSentence(
   store: StoreClient,
@@ -26,6 +27,7 @@ export async function provisionalSentence(
     if (row === undefined) return `${name} has no lines`;
     return row.open === 0 ? [] : `${row.open} of ${row.lines} lines of ${name} have no invoice`;
   });
+  found.push(...(await doubledExports(store, period)).map(doubledSentence));
   if (found.length === 0) return undefined;
-  return `${period.name} is provisional: ${found.join(", ")}. Wait for the provider's invoice, or close with --provisional`;
+  return `${period.name} is provisional: ${found.join(", ")}. Wait for the provider's invoice, set finalAfter of a source without numbers of invoices, or close with --provisional`;
 }

@@ -6,6 +6,7 @@ import type { StoreClient } from "../../../runtime/store/client.ts";
 import { EXPORT_LINE_COLUMNS } from "../../../runtime/store/schema/invoices.ts";
 import { insertRecords } from "../../../runtime/store/schema/records.ts";
 import { createBlocks, namesOf } from "../../../runtime/store/schema/table.ts";
+import { doubledExports } from "../../../runtime/store/schema/doubled-exports.ts";
 
 /** A version of an export of a source. */
 export interface ExportVersion {
@@ -38,18 +39,30 @@ export interface StoredMonth {
   readonly kept: number;
 }
 
-/** Returns whether this content of an export is the one that counts now. Fails with a `StoreError`. */
+/**
+ * Returns whether this content of an export is the one that counts now. A month whose lines have become final by `finalAfter` since they were
+ * read has to be read again. Fails with a `StoreError`.
+ */
 export async function isStored(
   store: StoreClient,
   { source, name, content }: Pick<ExportVersion, "source" | "name" | "content">,
+  { finalAfter = Infinity, now }: { readonly finalAfter?: number | undefined; readonly now: number },
 ): Promise<boolean> {
-  const rows = await store.query<{ content: string }>(
-    `SELECT argMax(content, (read_at, toString(version))) AS content FROM invoice_exports
-     WHERE source = {source:String} AND export = {name:String} GROUP BY source, export`,
+  const rows = await store.query<{ content: string; month: string; readAt: number }>(
+    `SELECT content, toString(billing_period) AS month, toFloat64(toUnixTimestamp64Milli(read_at)) AS readAt
+     FROM invoice_exports WHERE source = {source:String} AND export = {name:String}
+     ORDER BY read_at DESC, toString(version) DESC LIMIT 1 WITH TIES`,
     { source, name },
   );
-  return rows[0]?.content === content;
+  const becameFinal = rows.some(({ month, readAt }) => {
+    const finalAt = periodOf(Date.parse(month)).until + finalAfter;
+    return readAt < finalAt && finalAt <= now;
+  });
+  return rows[0]?.content === content && !becameFinal;
 }
+
+/** The id of a version has the time of its beginning. */
+const NEW_VERSION = "SELECT toString(generateUUIDv7()) AS version";
 
 /** The lines of a month of an export while they are stored. */
 interface Month {
@@ -62,8 +75,8 @@ interface Month {
 
 /**
  * Stores a version of an export. Each of its billing months replaces the month of the former version whole, once all lines are there. If
- * reading fails, nothing of it counts, and its lines are dropped. `counts` is called after the last line. Lines of replaced versions are dropped. Returns the months
- * in order. Fails with a `StoreError`, and with the error of the lines.
+ * reading fails, nothing of it counts, and its lines are dropped. `counts` is called after the last line. Lines of replaced versions are dropped.
+ * Returns the months in order. Fails with a `StoreError`, and with the error of the lines.
  */
 export async function storeExport(
   store: StoreClient,
@@ -71,8 +84,8 @@ export async function storeExport(
   lines: AsyncIterable<readonly FileLine[]> | Iterable<readonly FileLine[]>,
   counts: () => ExportCounts,
 ): Promise<readonly StoredMonth[]> {
-  const { source, name } = of;
-  const version = randomUUID();
+  const { source } = of;
+  const [{ version }] = (await store.query<{ version: string }>(NEW_VERSION)) as [{ version: string }];
   const months = new Map<number, Month>();
   const blocks = createBlocks<FileLine>(EXPORT_LINE_COLUMNS, { version, source });
   try {
@@ -91,25 +104,66 @@ export async function storeExport(
     for (const month of await monthsOf(store, of)) if (!months.has(month)) months.set(month, { ...NO_LINES });
   // An export without a kept line is recorded, too: otherwise each look would read it again.
   if (months.size === 0) months.set(periodOf(of.readAt).from, { ...NO_LINES });
-  const { rows, dropped } = counts();
+  await storeMonths(store, of, { version, months, counts: counts() });
+  return [...months].map(([month, { kept }]) => ({ month, kept })).toSorted((a, b) => a.month - b.month);
+}
+
+/** A month of an export that counts no longer. */
+export interface EndedMonth {
+  readonly name: string;
+  readonly month: number;
+}
+
+/**
+ * Ends the months of a source's exports that have the same lines as an export of `names`, and are not of `names` themselves: a file that was
+ * renamed, or imported by hand before its folder was configured. Returns them in order. Fails with a `StoreError`.
+ */
+export async function endDoubled(
+  store: StoreClient,
+  { source, readAt, readBy }: Pick<ExportVersion, "source" | "readAt" | "readBy">,
+  { names, from, until }: { readonly names: ReadonlySet<string>; readonly from: number; readonly until: number },
+): Promise<readonly EndedMonth[]> {
+  const ended: EndedMonth[] = [];
+  for (const { month, exports } of await doubledExports(store, { from, until })) {
+    const own = exports.filter((each) => each.source === source);
+    const others = own.filter(({ name }) => !names.has(name));
+    if (others.length < own.length) ended.push(...others.map(({ name }) => ({ name, month })));
+  }
+  for (const { name, month } of ended) {
+    const of = { source, name, content: "", readBy, readAt, isWhole: false };
+    const nothing = { version: randomUUID(), months: new Map([[month, NO_LINES]]), counts: { rows: 0, dropped: {} } };
+    await storeMonths(store, of, nothing);
+  }
+  return ended;
+}
+
+/** Stores the records by which the lines of a version count, and drops the lines that they replace. */
+async function storeMonths(
+  store: StoreClient,
+  { source, name, content, readAt, readBy }: ExportVersion,
+  of: {
+    readonly version: string;
+    readonly months: ReadonlyMap<number, Readonly<Month>>;
+    readonly counts: ExportCounts;
+  },
+): Promise<void> {
+  const { version, months, counts } = of;
   const records = [...months].map(([month, { kept, from, until, longestMillis }]) => ({
     source,
     export: name,
     billing_period: dateText(month),
     version,
-    content: of.content,
-    read_at: isoText(of.readAt),
-    read_by: of.readBy,
-    rows,
+    content,
+    read_at: isoText(readAt),
+    read_by: readBy,
+    ...counts,
     kept,
-    dropped,
     from_at: isoText(kept === 0 ? month : from),
     until_at: isoText(kept === 0 ? month : until),
     document: JSON.stringify({ longestMillis }),
   }));
   await insertRecords(store, "invoice_exports", records);
   await dropReplaced(store, source);
-  return [...months].map(([month, { kept }]) => ({ month, kept })).toSorted((a, b) => a.month - b.month);
 }
 
 const NO_LINES: Readonly<Month> = { kept: 0, from: Infinity, until: -Infinity, longestMillis: 0 };
@@ -134,12 +188,12 @@ async function monthsOf(store: StoreClient, { source, name }: ExportVersion): Pr
   return rows.map(({ month }) => Date.parse(month));
 }
 
-/** Drops lines of versions that were replaced. Lines of a version that is still being read have no record yet, and stay. */
+/** Drops lines of versions that were replaced, and of versions whose reading was killed: a day after their beginning they still have no record. */
 async function dropReplaced(store: StoreClient, source: string): Promise<void> {
   await store.command(
-    `DELETE FROM export_lines WHERE source = {source:String}
-       AND version IN (SELECT version FROM invoice_exports WHERE source = {source:String})
-       AND version NOT IN (SELECT version FROM invoice_exports_valid)`,
+    `DELETE FROM export_lines WHERE source = {source:String} AND version NOT IN (SELECT version FROM invoice_exports_valid)
+       AND (version IN (SELECT version FROM invoice_exports WHERE source = {source:String})
+         OR UUIDv7ToDateTime(version) < now() - INTERVAL 1 DAY)`,
     { source },
   );
 }
