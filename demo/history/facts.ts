@@ -4,14 +4,17 @@ import { createProjector, type Projector } from "../../collectors/kubernetes/wat
 import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector-state.ts";
 import type { Sight } from "../../collectors/kubernetes/watcher/fact-registry.ts";
 import { FACT_SCHEMA_VERSION } from "../../domain/messages/fact-message.ts";
-import { WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { INVENTORY_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import type { OutgoingMessage } from "../../runtime/bus/bus.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { pulledEvent } from "../kubernetes/cluster/events.ts";
 import { livesBetween, type PodLife } from "../kubernetes/cluster/lives.ts";
+import { nodeObject } from "../kubernetes/cluster/nodes.ts";
+import { machineAt, outagesBetween } from "../kubernetes/cluster/outages.ts";
 import { ownerObjects } from "../kubernetes/cluster/owner-objects.ts";
 import { podObject } from "../kubernetes/cluster/pods.ts";
 import { queueObjects } from "../kubernetes/cluster/queues.ts";
+import { MINUTE, SECOND } from "../kubernetes/cluster/times.ts";
 import type { KubernetesObject } from "../kubernetes/server/object.ts";
 import { pastMessage } from "./messages.ts";
 import type { Range } from "./ranges.ts";
@@ -43,30 +46,66 @@ export async function* pastFacts(
   const owners = ownerObjects(fleet, lives, untilMillis);
   // The leader of a group owns the others.
   const leaders = lives.filter(({ pod }) => pod.gang?.leader === pod.uid);
-  let messages: OutgoingMessage[] = [];
-  const registries = createFactRegistries(
-    fleet.cluster,
-    { epoch: () => PAST_EPOCH, renew: () => {} },
-    (topic, message) => {
-      if (topic === WORKLOADS_TOPIC) messages.push(pastMessage(message.key, message.value, FACT_SCHEMA_VERSION));
-    },
-  );
-  const projector = createProjector({
-    registries,
-    owners: ownersIn([...owners, ...leaders.map((life) => podObject(life, life.startMillis, fleet.nodes.length))]),
-    projection,
-    onRemarks: () => {},
-    signal: new AbortController().signal,
-  });
+  const leading = leaders.map((life) => podObject(life, life.startMillis, fleet.nodes.length));
+  const { projector, taken } = createPastProjector(fleet, WORKLOADS_TOPIC, projection, [...owners, ...leading]);
   for (const object of [...queueObjects(fleet, lives, [], untilMillis), ...owners]) {
     const resource = GANG_RESOURCES[object.kind];
     if (resource !== undefined) await projector.take(resource, object, sightAt(untilMillis));
   }
   for (const life of lives) {
     await tellLife(projector, life, fleet.nodes.length);
-    yield messages;
-    messages = [];
+    yield taken();
   }
+}
+
+/**
+ * Returns the facts that a watcher would have sent for machines that were nodes in a stretch of the past and left in it: of spot nodes whose
+ * machine was taken away. Machines that are still there are left to the watcher.
+ */
+export async function pastNodes(
+  fleet: Fleet,
+  [fromMillis, untilMillis]: Range,
+  projection: ProjectionOptions,
+): Promise<readonly OutgoingMessage[]> {
+  const { projector, taken } = createPastProjector(fleet, INVENTORY_TOPIC, projection, []);
+  for (const node of fleet.nodes)
+    for (const outage of outagesBetween(node, fromMillis, untilMillis)) {
+      const goneMillis = outage.nodeGoneMillis;
+      const machine = machineAt(node, goneMillis - SECOND);
+      if (machine === undefined || goneMillis > untilMillis) continue;
+      for (const at of [Math.max(machine.joinedMillis + MINUTE, fromMillis), outage.fromMillis])
+        await projector.take("nodes", nodeObject(node, at)!, sightAt(at));
+      projector.gone("nodes", machine.uid, { atMillis: goneMillis, inferred: false }, sightAt(goneMillis));
+    }
+  return taken();
+}
+
+/** Creates a projector whose facts of a topic are those of the past. `taken` returns the facts since it was called last. */
+function createPastProjector(
+  { cluster }: Fleet,
+  topic: string,
+  projection: ProjectionOptions,
+  owners: readonly KubernetesObject[],
+): { readonly projector: Projector; taken(): readonly OutgoingMessage[] } {
+  let messages: OutgoingMessage[] = [];
+  const registries = createFactRegistries(cluster, { epoch: () => PAST_EPOCH, renew: () => {} }, (of, message) => {
+    if (of === topic) messages.push(pastMessage(message.key, message.value, FACT_SCHEMA_VERSION));
+  });
+  const projector = createProjector({
+    registries,
+    owners: ownersIn(owners),
+    projection,
+    onRemarks: () => {},
+    signal: new AbortController().signal,
+  });
+  return {
+    projector,
+    taken() {
+      const all = messages;
+      messages = [];
+      return all;
+    },
+  };
 }
 
 /** Projects a pod at every moment of a change, and its end. */

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ProjectionOptions } from "../../collectors/kubernetes/watcher/projector-state.ts";
-import { SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
+import { INVENTORY_TOPIC, SAMPLES_TOPIC, SERVING_TOPIC, WORKLOADS_TOPIC } from "../../domain/messages/topics.ts";
 import { BusError, type Bus, type OutgoingMessage } from "../../runtime/bus/bus.ts";
 import { pause } from "../../runtime/clock.ts";
 import type { Fleet } from "../fleet/fleet.ts";
-import { pastFacts } from "./facts.ts";
+import { pastFacts, pastNodes } from "./facts.ts";
 import type { PastMessage } from "./messages.ts";
 import { chunksOf, gridTimes, missingPast, mostRowsOf } from "./plan.ts";
 import type { Range } from "./ranges.ts";
@@ -37,7 +37,7 @@ export interface History {
 }
 
 /**
- * Sends the missing parts of the last `historyMillis` before now over the bus, like a collector: first the facts of ended pods, then the
+ * Sends the missing parts of the last `historyMillis` before now over the bus, like a collector: first the facts of machines that left and of ended pods, then the
  * scrapes, hour by hour: of engines, and of GPU exporters. An older past follows in the same way. The record in `path`
  * contains what was sent and until when the fleet runs live, so that a later start sends only the gap.
  */
@@ -135,6 +135,8 @@ async function sendFacts(work: {
   readonly logger: Logger;
 }): Promise<boolean> {
   const { fleet, stretch, projection, bus, signal, logger } = work;
+  const nodes = await pastNodes(fleet, stretch, projection);
+  if (!(await send(bus, INVENTORY_TOPIC, nodes, signal, logger))) return false;
   let batch: OutgoingMessage[] = [];
   for await (const facts of pastFacts(fleet, stretch, projection)) {
     batch.push(...facts);

@@ -1,13 +1,15 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ownerKinds } from "../../../../collectors/kubernetes/owners/kinds.ts";
 import { createScrapeDecoder } from "../../../../domain/messages/scrape-message.ts";
-import { decodeWorkload, workloadKey } from "../../../../domain/messages/fact-message.ts";
+import { decodeInventory, decodeWorkload, workloadKey } from "../../../../domain/messages/fact-message.ts";
 import { holdingOf, holdsAt } from "../../../../domain/holding.ts";
+import type { InventoryFact } from "../../../../domain/inventory.ts";
 import type { WorkloadFact } from "../../../../domain/workload.ts";
 import { createFleet } from "../../../../demo/fleet/fleet.ts";
-import { pastFacts } from "../../../../demo/history/facts.ts";
+import { pastFacts, pastNodes } from "../../../../demo/history/facts.ts";
 import type { Range } from "../../../../demo/history/ranges.ts";
 import { createPastScrapes } from "../../../../demo/history/scrapes.ts";
+import { machineAt } from "../../../../demo/kubernetes/cluster/outages.ts";
 import { objectsAt } from "../../../../demo/kubernetes/cluster/objects.ts";
 import type { OutgoingMessage } from "../../../../runtime/bus/bus.ts";
 import { podsOf } from "../../../support/cluster-objects.ts";
@@ -143,5 +145,28 @@ describe("the facts of the past", () => {
     expect(part.length).toBeGreaterThan(50);
     const whole = new Set(facts.map((fact) => JSON.stringify(fact)));
     expect(part.filter((text) => !whole.has(text))).toEqual([]);
+  });
+});
+
+describe("the nodes of the past", () => {
+  test("are every machine that left, from its joining to its end", async () => {
+    const nodes = (await pastNodes(fleet, WEEK, projection)).map(
+      ({ value }) => decodeInventory(value!) as InventoryFact,
+    );
+    expect(new Set(nodes.map(({ epoch }) => epoch))).toEqual(new Set([0]));
+    const uids = new Set<string>();
+    for (const node of fleet.nodes)
+      for (let at = WEEK[0]; at < NOW; at += 10 * MINUTE) {
+        const machine = machineAt(node, at);
+        if (machine === undefined || machine.uid === machineAt(node, NOW)!.uid) continue;
+        uids.add(machine.uid);
+        const own = nodes.filter(({ uid }) => uid === machine.uid);
+        expect(own.map((fact) => [fact.node, fact.joined, fact.gpus[0]?.count])).toEqual(
+          own.map(() => [node.name, Math.floor(machine.joinedMillis / 1000) * 1000, node.gpus.length]),
+        );
+        expect(own.at(-1)!.end!.atMillis).toBeGreaterThan(at);
+      }
+    expect(new Set(nodes.map(({ uid }) => uid))).toEqual(uids);
+    expect(uids.size).toBeGreaterThan(5);
   });
 });
