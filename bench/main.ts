@@ -5,6 +5,7 @@ import type { Bench } from "./frame.ts";
 import { gpuMetrics } from "./gpu-metrics.ts";
 import { importCharged } from "./import-charged.ts";
 import { invoices } from "./invoices.ts";
+import { invoicesMonth } from "./invoices-month.ts";
 import { kubernetes } from "./kubernetes.ts";
 import { ledger } from "./ledger.ts";
 import { ledgerMonth } from "./ledger-month.ts";
@@ -19,7 +20,19 @@ import { small } from "./small.ts";
 import { start } from "./start.ts";
 
 const OF_SAMPLES = [parse, engines, remoteWrite, sizes, pipeline, fleet, kubernetes, gpuMetrics, alerts];
-const OF_BOOKS = [ledger, ledgerMonth, reports, serving, pages, advice, importCharged, invoices, small, start];
+const OF_BOOKS = [
+  ledger,
+  ledgerMonth,
+  reports,
+  serving,
+  pages,
+  advice,
+  importCharged,
+  invoices,
+  invoicesMonth,
+  small,
+  start,
+];
 const BENCHES: readonly Bench[] = [...OF_SAMPLES, ...OF_BOOKS];
 
 /** `npm run bench`, or one bench with its options: `npm run bench -- ledger --gpus 10000`. */
