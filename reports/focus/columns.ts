@@ -199,6 +199,7 @@ const CHARGE_COLUMNS: readonly FocusColumn[] = [
   text("x_PricedSince", ({ part: { origin } }) =>
     origin.pricedSince === 0 ? undefined : new Date(origin.pricedSince).toISOString(),
   ),
+  text("x_InvoiceStatus", ({ part }) => part.origin.invoiceStatus),
   ...SUMS,
 ];
 

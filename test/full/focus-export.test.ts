@@ -31,7 +31,15 @@ const ASKED = [
   { span: "2026-03-31T22:00Z/2026-04-01T01:00Z", kind: "showback", policy: "plain" },
 ];
 /** Columns with the same value in all rows of an origin. */
-const ORIGIN = ["BillingPeriodStart", "ChargeClass", "ChargePeriodStart", "ResourceId", "SkuPriceId", "x_PricedSince"];
+const ORIGIN = [
+  "BillingPeriodStart",
+  "ChargeClass",
+  "ChargePeriodStart",
+  "ResourceId",
+  "SkuPriceId",
+  "x_PricedSince",
+  "x_InvoiceStatus",
+];
 
 function originsIn(rows: readonly Row[]): readonly (readonly Row[])[] {
   const origins = new Map<string, Row[]>();

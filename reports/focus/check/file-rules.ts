@@ -11,6 +11,7 @@ const ORIGIN = [
   "ResourceId",
   "SkuPriceId",
   "x_PricedSince",
+  "x_InvoiceStatus",
   "RegionId",
   "AvailabilityZone",
   "Tags",

@@ -54,6 +54,16 @@ describe("the rows of an origin", () => {
     });
   });
 
+  it("have the status of the invoice that prices them, each with a ratio of its own", () => {
+    const of = (invoiceStatus: string): Part => partOf({ origin: { ...GPU, price: "export aws", invoiceStatus } });
+    const rows = [of("provisional"), of("invoiced"), partOf()].flatMap((part) => writtenRows([part]));
+    expect(rows.map((row) => [row["x_Price"], row["x_InvoiceStatus"]])).toEqual([
+      ["export aws", "provisional"],
+      ["export aws", "invoiced"],
+      ["prices[0]", null],
+    ]);
+  });
+
   it("have the ratio to the whole, also if only some of them are selected", () => {
     const rows = writtenRows([partOf({ isAskedFor: false }), freePart({ gpuHours: lastUnits(6_000_000_000n) })]);
     expect(rows.map((row) => row["AllocatedMethodDetails"])).toEqual([
