@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { periodOf } from "../../domain/period.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
+import { readMachines } from "../../processors/ledger/invoiced/read-nodes.ts";
+import { storeExport } from "../../processors/ledger/invoiced/store-export.ts";
+import { settle } from "../../processors/ledger/term/settle.ts";
+import { reconcile } from "../../reports/reconcile/reconcile.ts";
+import { statementsOf } from "../../reports/reconcile/statement.ts";
+import { parseConfig } from "../../runtime/config/load.ts";
+import { exportLines, linesOf } from "../../scenarios/invoices.ts";
+import { withDemoLedger } from "../../services/demo-config.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { createCommandFolder, type CommandFolder } from "../support/command.ts";
+import { connectTo } from "../support/database.ts";
 import { billsOfDemo, differencesOf, LATE_MILLIS, type BothBills } from "../support/import/both-bills.ts";
 import { requirePart } from "../support/parts.ts";
 import { startWritablePrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
@@ -53,6 +64,31 @@ describe.skipIf(!requirePart("prometheus"))("an hour that was collected, and imp
     expect(both.import.way).toBe("remote read");
     expect(both.import.counts.scrapes).toBeGreaterThan(1_000);
     expect(both.import.remarks.map(({ text }) => text).filter((text) => text.includes("no labels"))).toEqual([]);
+  });
+
+  test("an export of the hour prices the nodes that were imported, and the sum equals it", async () => {
+    const store = connectTo("import_hour_imported");
+    const machines = new Set((await readMachines(store)).values());
+    const written = [...machines, "never-a-node"].map((machine) => ({ machine, hours: "1", effective: "7.13" }));
+    const period = { start: FROM, end: SPAN.untilMillis };
+    const lines = linesOf(exportLines.parse(written), { period, currency: "USD" });
+    const version = { source: "provider", name: "bill", content: "1", readBy: "test", readAt: FROM, isWhole: true };
+    await storeExport(store, version, [lines], () => ({ rows: lines.length, dropped: {} }));
+    const config = parseConfig("invoices: [{ name: provider }]", { source: "test", folder: ".", env: {} });
+    const window = { cluster: "demo", windowStart: FROM };
+    const turn = { generation: 100, now: SPAN.untilMillis };
+    const { breaches } = await settle(store, [window], rulesOfConfig(withDemoLedger(config)).rules, turn);
+    expect(breaches).toEqual([]);
+    const [statement] = statementsOf(await reconcile(store, { period: periodOf(FROM), policy: "default" }));
+    await store.close();
+    const { effectiveRows, effective } = statement!;
+    expect(machines.size).toBeGreaterThan(10);
+    expect(Number(effective)).toBe(Math.round(713 * (machines.size + 1)) / 100);
+    expect(effectiveRows).toContainEqual({ what: "not charged: machines that joined no cluster", amount: "7.13" });
+    const [nodes] = effectiveRows;
+    expect(nodes!.what).toBe("nodes of demo");
+    // A spot node was away for some minutes.
+    expect(Number(nodes!.amount)).toBeGreaterThan(7.13 * (machines.size - 1));
   });
 
   test("the dry run of the command has what the server has, and what is missing", async () => {
