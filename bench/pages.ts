@@ -30,6 +30,8 @@ const PAGES = [
   `/workload?cluster=test&namespace=ml&workload=job-7&${SPAN}`,
   `/workload?cluster=test&namespace=ml&pod=pod-7&${SPAN}`,
   "/fleet",
+  "/sick",
+  "/search?q=node-7",
   "/queue",
   "/practices",
   "/statement?period=2026-03",
@@ -40,6 +42,7 @@ const PAGES = [
   `/prices?${SPAN}`,
   "/quality",
   "/periods",
+  "/invoices?period=2026-03",
 ];
 
 /** The time of each page of a month of a fleet, in a server that was just started, and again after each new publication of an hour. */
@@ -74,8 +77,8 @@ async function makeSums(store: StoreClient): Promise<void> {
 
 /** Returns the milliseconds until each new publication was visible. */
 async function measurePage(store: StoreClient, path: string, last: number): Promise<readonly number[]> {
-  // There are samples of one hour, and the page shows the fleet at its end.
-  const begin = path === "/fleet" ? START + HOUR_MILLIS - 60_000 : MONTH.until - HOUR_MILLIS / 2;
+  // There are samples of one hour, and these pages show the fleet at its end.
+  const begin = path === "/fleet" || path === "/sick" ? START + HOUR_MILLIS - 60_000 : MONTH.until - HOUR_MILLIS / 2;
   const began = performance.now();
   let skipped = 0;
   const server = await serve(store, () => Math.round(begin + skipped + performance.now() - began));
