@@ -20,6 +20,8 @@ const run = promisify(execFile);
 const GPUS_OF_NODE = 8;
 const STEP_SECONDS = 30;
 const HOUR_SECONDS = 3_600;
+/** The number of rules whose cost is reported one by one. */
+const DEAREST = 12;
 /** Hours before now, and seconds from one sample to the next. */
 const SIX_HOURS = [6, STEP_SECONDS] as const;
 const DAY = [24, STEP_SECONDS] as const;
@@ -132,6 +134,13 @@ async function reportCosts(url: string, looks: number): Promise<void> {
   const millis = (name: string): number[] =>
     seen.flatMap((groups) => groups.filter((each) => each.name === name).map((each) => each.evaluationTime * 1000));
   for (const { name, interval } of last) report(`${name}, every ${interval} s`, millis(name), "ms");
+  const dearest = last
+    .flatMap(({ interval, rules: own }) =>
+      own.map((rule) => ({ ...rule, share: (rule.evaluationTime / interval) * 100 })),
+    )
+    .toSorted((one, other) => other.share - one.share)
+    .slice(0, DEAREST);
+  for (const { name, share } of dearest) report(`  ${name}, of one core`, share, "%");
   const shares = seen.map((groups) =>
     groups.reduce((sum, { interval, evaluationTime }) => sum + (evaluationTime / interval) * 100, 0),
   );
