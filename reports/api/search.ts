@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { seesAll } from "../access/viewer.ts";
+import { NAV_PAGES } from "../parts/nav.ts";
 import { find } from "../search/find.ts";
 import { NAME_KINDS, readNames, type FoundName } from "../search/names.ts";
 import { jsonBody } from "../server/answers.ts";
@@ -21,7 +23,7 @@ export function addSearch(server: ApiServer, context: ApiContext): void {
   addRoute(server, {
     path: "/search",
     summary:
-      "Teams, namespaces, workloads, pods, nodes, GPUs and models that were charged in the last 7 days, by a part of their names.",
+      "Pages, and teams, namespaces, workloads, training runs, pods, nodes, GPUs and models that were charged in the last 7 days, by a part of their names.",
     query: z.strictObject({
       q: z.string().max(MOST_SEARCHED).meta({ description: "A part of a name, in any case." }),
       limit: z.coerce.number().int().min(1).max(1000).default(100),
@@ -36,14 +38,16 @@ export function addSearch(server: ApiServer, context: ApiContext): void {
   });
 }
 
-/** Returns the names that a viewer can search, read once for each ledger version. Fails with a `StoreError`. */
-export function namesFor({ answers, ledger, now }: ApiContext, asking: Asking): Promise<readonly FoundName[]> {
+/** Returns the names that a viewer can search: pages, and names of the ledger, read once for each version of it. Fails with a `StoreError`. */
+export async function namesFor({ answers, ledger, now }: ApiContext, asking: Asking): Promise<readonly FoundName[]> {
   const { viewer } = asking;
-  return answers.part(
+  const pages = NAV_PAGES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
+  const names = await answers.part(
     asking,
     "names",
     (store) => readNames(store, { policy: keptPolicies(ledger)[0]!, viewer, now: now() }),
     // A name takes a tenth of the memory of a report's row.
-    (names) => names.length / 10,
+    (read) => read.length / 10,
   );
+  return [...pages.map(({ name, path }): FoundName => ({ kind: "page", name, beside: "", to: path })), ...names];
 }

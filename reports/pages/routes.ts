@@ -87,6 +87,7 @@ export function createPages(of: Pick<Shell, "version" | "isDemo" | "isListPriced
     ...of,
     viewer,
     path: url.split("?")[0]!,
+    query: url.split("?")[1] ?? "",
     assets: { style: style.path, icon: icon.path, script: script.path },
   });
   const kept = new LRUCache<string, { readonly html: string; readonly madeAt: number }>({

@@ -1,36 +1,25 @@
 import type { VNode } from "preact";
 import { z } from "zod";
 import { MOST_SEARCHED, namesFor } from "../api/search.ts";
-import { NAV_PAGES } from "../parts/nav.ts";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { Empty, Table } from "../parts/table.tsx";
 import { find } from "../search/find.ts";
 import type { FoundName } from "../search/names.ts";
-import { seesAll } from "../access/viewer.ts";
 import type { AddPage, PageContext } from "./context.ts";
 
 /** Adds the results of a search. */
 export function addSearchPage(add: AddPage, context: PageContext): void {
   const query = z.object({ q: z.string().max(MOST_SEARCHED).default("") });
-  add("/search", { schema: { querystring: query } }, async ({ query: asked, viewer, url }, asking) => {
+  add("/search", { schema: { querystring: query } }, async ({ query: asked, url }, asking) => {
     const { q } = asked as z.output<typeof query>;
-    const names = find(await namesFor(context, asking), q);
-    const text = q.trim().toLowerCase();
-    const pages = NAV_PAGES.filter(
-      ({ name, isOfAll }) => text !== "" && name.toLowerCase().includes(text) && (isOfAll !== true || seesAll(viewer)),
-    ).map(({ name, path }): Result => ({ kind: "page", name, beside: "", to: path }));
-    const results = [...pages, ...names];
+    const results = find(await namesFor(context, asking), q);
     return { title: "Search", content: <SearchPage text={q} results={results} paging={pagingOf(url, "results")} /> };
   });
 }
 
-interface Result extends Omit<FoundName, "kind"> {
-  readonly kind: FoundName["kind"] | "page";
-}
-
 interface SearchProps {
   readonly text: string;
-  readonly results: readonly Result[];
+  readonly results: readonly FoundName[];
   readonly paging: Paging;
 }
 

@@ -3,6 +3,8 @@ export interface NavPage {
   readonly path: string;
   readonly name: string;
   readonly below?: readonly string[];
+  /** The parameter that chooses a part of the page, which is a page of its own for a reader. */
+  readonly partBy?: string;
   /** True if only viewers of all teams may see it. */
   readonly isOfAll?: true;
 }
@@ -15,7 +17,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
       { path: "/", name: "Overview", below: ["/team", "/workload", "/explain"] },
       { path: "/serving", name: "Serving", below: ["/serving/explain"] },
       { path: "/training", name: "Training", below: ["/training/run"] },
-      { path: "/statement", name: "Statement", below: ["/statement/close"] },
+      { path: "/statement", name: "Statement", below: ["/statement/close"], partBy: "team" },
       { path: "/invoices", name: "Invoices", isOfAll: true },
     ],
   },
@@ -33,7 +35,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
     pages: [
       { path: "/advice", name: "Advice", below: ["/advice/card", "/advice/outcomes"] },
       { path: "/practices", name: "Practices" },
-      { path: "/runbook", name: "Runbooks" },
+      { path: "/runbook", name: "Runbooks", partBy: "alert" },
     ],
   },
   {

@@ -17,6 +17,8 @@ export interface Shell {
   readonly proxy: People["proxy"];
   /** The path of the page. It is marked in the navigation. */
   readonly path: string;
+  /** The query of the address, without the question mark. */
+  readonly query: string;
   /** Addresses of the style and the icon. They contain hashes. */
   readonly assets: { readonly style: string; readonly icon: string; readonly script: string };
 }
@@ -59,7 +61,7 @@ function Page({ shell, title, children }: PageProps): VNode {
           <template id="notice" />
           {isDemo && <DemoNotice />}
           {isListPriced && viewer !== undefined && <ListPricesNotice />}
-          <Crumbs path={shell.path} title={title} />
+          <Crumbs shell={shell} title={title} />
           {children}
         </main>
         <footer>
@@ -115,9 +117,10 @@ function Rail({ viewer, path }: { readonly viewer: Viewer; readonly path: string
 }
 
 /** The way to a page that is not in the navigation. */
-function Crumbs({ path, title }: { readonly path: string; readonly title: string }): VNode | null {
+function Crumbs({ shell: { path, query }, title }: Pick<PageProps, "shell" | "title">): VNode | null {
   const page = navPageOf(path);
-  if (page === undefined || page.path === path) return null;
+  const isPart = page?.partBy !== undefined && new URLSearchParams(query).has(page.partBy);
+  if (page === undefined || (page.path === path && !isPart)) return null;
   return (
     <nav class="crumbs" aria-label="Breadcrumbs">
       <ol>

@@ -5,7 +5,7 @@ import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { momentSql, type ChargesQuestion } from "../question/question.ts";
 
 /** The kinds of names, in the order of results that match equally well. */
-export const NAME_KINDS = ["team", "namespace", "workload", "run", "pod", "node", "GPU", "model"] as const;
+export const NAME_KINDS = ["page", "team", "namespace", "workload", "run", "pod", "node", "GPU", "model"] as const;
 
 /** A name that a search can find. */
 export interface FoundName {

@@ -31,6 +31,7 @@ describe("the page of runbooks", () => {
     for (const name of ALERT_NAMES) {
       expect(list.body).toContain(`href="/runbook?alert=${name}"`);
       const { statusCode, body } = await server.get(`/runbook?alert=${name}`, VISION);
+      expect(body).toContain('<a href="/runbook">Runbooks</a></li><li aria-current="page">');
       expect([name, statusCode, body.match(/<h1>.*?<\/h1>/)?.[0]]).toEqual([name, 200, `<h1>${name}</h1>`]);
       expect(body).toContain("<h2>Mitigation</h2>");
       expect(body).not.toMatch(/```|\]\(/);

@@ -67,6 +67,13 @@ describe("a search", () => {
     expect((await search("gpu-a", VISION)).items.map(({ name }) => name)).toEqual(["gpu-a", "gpu-a 0"]);
   });
 
+  it("finds pages, too", async () => {
+    const asked = (await search("practices")).items;
+    expect(asked).toEqual([{ kind: "page", name: "Practices", beside: "", to: "/practices" }]);
+    expect((await search("prices", FINANCE)).items.map(({ to }) => to)).toContain("/prices");
+    expect((await search("prices", VISION)).items).toEqual([]);
+  });
+
   it("has a page with names and pages of the navigation", async () => {
     const { body } = await server.get("/search?q=p");
     expect(body).toContain('<a href="/prices">');
