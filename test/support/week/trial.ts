@@ -3,6 +3,7 @@ import { ruleGroups } from "../../../alerts/generate.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
 import type { Fleet } from "../../../demo/fleet/fleet.ts";
 import { objectsAt } from "../../../demo/kubernetes/cluster/objects.ts";
+import type { InputSeries } from "../rules/case.ts";
 import { readsOf } from "../rules/promql-names.ts";
 import { notificationsOf, type Notification } from "./notifications.ts";
 import { createScrapes } from "./pages.ts";
@@ -47,19 +48,22 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, pla
   const steps = hours * 60;
   const groups = ruleGroups({ ...DEFAULT_ALERT_OPTIONS, intervalMillis: MINUTE_MILLIS });
   const read = new Set(groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => [...readsOf(expr).series])));
-  const recorder = createRecorder();
-  const scrapes = fleet.nodes.map((node) => createScrapes(node, recorder, (name) => read.has(name)));
-  for (let step = 0; step < steps; step++) {
-    const at = fromMillis + step * MINUTE_MILLIS;
-    for (const scrape of scrapes) scrape(step, at);
-    for (const [name, labels, value] of stateSamples(objectsAt(fleet, at))) {
-      if (!read.has(name)) continue;
-      // promtool's time begins at 0.
-      const relative = name === "kube_pod_start_time" ? value - fromMillis / 1000 : value;
-      recorder.add(recorder.key(name, { ...labels, ...STATE_TARGET }), step, relative);
-    }
-  }
-  const fired = await play(groups, recorder.inputs(steps), { steps, stepSeconds: 60 });
+  const parts = partsOf(steps).map(async ({ from, until }): Promise<Part> => {
+    const begin = Math.max(0, from - WARM_UP_STEPS);
+    const of = { fromMillis: fromMillis + begin * MINUTE_MILLIS, steps: until - begin };
+    const fired = await play(
+      groups,
+      inputsOf(fleet, of, (name) => read.has(name)),
+      {
+        steps: of.steps,
+        stepSeconds: 60,
+      },
+    );
+    const shifted = fired.map((firing) => ({ ...firing, from: begin + firing.from, to: begin + firing.to }));
+    const own = shifted.filter(({ to }) => to >= from).map((each) => ({ ...each, from: Math.max(from, each.from) }));
+    return { from, firings: own };
+  });
+  const fired = joined(await Promise.all(parts));
   const timeOf = (step: number): number => fromMillis + step * MINUTE_MILLIS;
   const firings = fired.map((firing) => ({
     ...firing,
@@ -83,6 +87,61 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, pla
     };
   });
   return { firings, notifications, faults };
+}
+
+/** The steps before a part that are played with it: rules look back a day. */
+const WARM_UP_STEPS = 30 * 60;
+/** A longer time is played in two parts at once, because promtool uses one core. */
+const MOST_STEPS_AT_ONCE = 2 * 24 * 60;
+
+/** The firings from a step on, until the next part. */
+interface Part {
+  readonly from: number;
+  readonly firings: readonly Firing[];
+}
+
+function partsOf(steps: number): readonly { readonly from: number; readonly until: number }[] {
+  if (steps <= MOST_STEPS_AT_ONCE) return [{ from: 0, until: steps }];
+  const middle = Math.ceil((steps + WARM_UP_STEPS) / 2);
+  return [
+    { from: 0, until: middle },
+    { from: middle, until: steps },
+  ];
+}
+
+/** Joins the firings of parts in order. A firing at the last step of a part goes on if the next part begins with it. */
+function joined(parts: readonly Part[]): readonly Firing[] {
+  const all: Firing[] = [];
+  for (const { from, firings } of parts)
+    for (const firing of firings) {
+      const { alert, labels, to } = firing;
+      const key = JSON.stringify([alert, labels]);
+      const before = all.findIndex((each) => each.to === from - 1 && JSON.stringify([each.alert, each.labels]) === key);
+      if (before < 0 || firing.from > from) all.push(firing);
+      else all[before] = { ...all[before]!, to };
+    }
+  return all.toSorted((a, b) => a.from - b.from);
+}
+
+/** The series that a Prometheus would have of the fleet, minute by minute. */
+function inputsOf(
+  fleet: Fleet,
+  { fromMillis, steps }: { readonly fromMillis: number; readonly steps: number },
+  isRead: (name: string) => boolean,
+): readonly InputSeries[] {
+  const recorder = createRecorder();
+  const scrapes = fleet.nodes.map((node) => createScrapes(node, recorder, isRead));
+  for (let step = 0; step < steps; step++) {
+    const at = fromMillis + step * MINUTE_MILLIS;
+    for (const scrape of scrapes) scrape(step, at);
+    for (const [name, labels, value] of stateSamples(objectsAt(fleet, at))) {
+      if (!isRead(name)) continue;
+      // promtool's time begins at 0.
+      const relative = name === "kube_pod_start_time" ? value - fromMillis / 1000 : value;
+      recorder.add(recorder.key(name, { ...labels, ...STATE_TARGET }), step, relative);
+    }
+  }
+  return recorder.inputs(steps);
 }
 
 /** A table of a trial in Markdown, alert by alert. A notification about several alerts counts for each of those that are new in it. */
