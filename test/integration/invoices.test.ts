@@ -208,6 +208,15 @@ describe("an export of a folder", () => {
     expect(await own()).toEqual([]);
   });
 
+  it("keeps the lines of a file that is gone if another one has only some of them", async () => {
+    write("early.csv", csv(["2026-03-02 partly-a 10", "2026-03-03 partly-a 10"]));
+    await read();
+    rmSync(join(files.path, "early.csv"));
+    write("late.csv", csv(["2026-03-03 partly-a 10", "2026-03-04 partly-a 10"]));
+    expect(shapeOf(await read()).ended).toEqual([]);
+    expect(await counting()).toHaveLength(4);
+  });
+
   it("leaves no lines of a reading that was killed a day ago", async () => {
     write("bill.csv", csv(["2026-03-02 gpu-a 10"]));
     await read();

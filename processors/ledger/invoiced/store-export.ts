@@ -108,6 +108,17 @@ export async function storeExport(
   return [...months].map(([month, { kept }]) => ({ month, kept })).toSorted((a, b) => a.month - b.month);
 }
 
+/** Counts the lines of machines in a month of an export for times that none of some other exports has. */
+const OWN_LINES = `
+WITH of_month AS (
+  SELECT machine, from_at, until_at, export
+  FROM export_lines_valid INNER JOIN (SELECT DISTINCT version, export FROM invoice_exports_valid) AS named USING (version)
+  WHERE source = {source:String} AND kind = 'machine' AND toDate(toStartOfMonth(billing_from)) = {month:Date}
+)
+SELECT toFloat64(count()) AS own FROM of_month
+WHERE export = {name:String}
+  AND (machine, from_at, until_at) NOT IN (SELECT machine, from_at, until_at FROM of_month WHERE export IN {names:Array(String)})`;
+
 /** A month of an export that counts no longer. */
 export interface EndedMonth {
   readonly name: string;
@@ -115,7 +126,7 @@ export interface EndedMonth {
 }
 
 /**
- * Ends the months of a source's exports that have the same lines as an export of `names`, and are not of `names` themselves: a file that was
+ * Ends the months of a source's exports that are not of `names`, and of whose machines each time is in an export of `names`: a file that was
  * renamed, or imported by hand before its folder was configured. Returns them in order. Fails with a `StoreError`.
  */
 export async function endDoubled(
@@ -127,7 +138,13 @@ export async function endDoubled(
   for (const { month, exports } of await doubledExports(store, { from, until })) {
     const own = exports.filter((each) => each.source === source);
     const others = own.filter(({ name }) => !names.has(name));
-    if (others.length < own.length) ended.push(...others.map(({ name }) => ({ name, month })));
+    for (const { name } of others) {
+      const isKnown = ended.some((each) => each.name === name && each.month === month);
+      if (isKnown || others.length === own.length) continue;
+      const of = { source, name, names: [...names], month: dateText(month) };
+      const [row] = await store.query<{ own: number }>(OWN_LINES, of);
+      if (row!.own === 0) ended.push({ name, month });
+    }
   }
   for (const { name, month } of ended) {
     const of = { source, name, content: "", readBy, readAt, isWhole: false };
