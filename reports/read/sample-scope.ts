@@ -30,7 +30,10 @@ export function machineScope(of: {
   return node === "" ? scope : { ...scope, nodes: scopeOf({ cluster, node }, false).samples };
 }
 
-/** Returns the scope of the GPUs that a pod, or the pods of a workload, held. Without a cluster it is of all clusters. */
+/**
+ * Returns the scope of the GPUs that a pod, or the pods of a workload, held. Without a cluster it is of all clusters.
+ * Without a namespace it is what nobody held, as in the charges.
+ */
 export function podScope(of: {
   readonly cluster: string;
   readonly namespace: string;
@@ -38,11 +41,16 @@ export function podScope(of: {
   readonly workload: string;
 }): SampleScope {
   const { cluster, namespace, pod, workload } = of;
-  const named = scopeOf({ cluster, holder_namespace: namespace, holder_pod: pod }, true);
+  const isOf = "holder_namespace = {of_namespace:String}";
+  const named = and(scopeOf({ cluster, holder_pod: pod }, true), {
+    samples: isOf,
+    rollups: isOf,
+    parameters: { of_namespace: namespace },
+  });
   if (workload === "") return named;
   const pods = `(cluster, holder_namespace, holder_pod) IN (
     SELECT cluster, namespace, pod FROM workload_facts
-    WHERE namespace = {of_holder_namespace:String} AND workload = {of_workload:String})`;
+    WHERE namespace = {of_namespace:String} AND workload = {of_workload:String})`;
   return and(named, { samples: pods, rollups: pods, parameters: { of_workload: workload } });
 }
 

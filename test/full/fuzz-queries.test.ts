@@ -135,6 +135,13 @@ function leakOf(url: string, { status, body }: Asked): string | undefined {
   return Number(total.gpuHours) > VISION_HOURS ? `${total.gpuHours} GPU-hours` : undefined;
 }
 
+/** Returns a request without one of its parameters, and with one of them alone; each parameter once. */
+function partsOf(url: string): readonly string[] {
+  const [path, search = ""] = url.split("?") as [string, string?];
+  const words = search.split("&");
+  return words.flatMap((word, index) => [`${path}?${words.toSpliced(index, 1).join("&")}`, `${path}?${word}`]);
+}
+
 describe(`requests with any parameters (FUZZ_SEED=${FUZZ_SEED})`, () => {
   let store: StoreClient;
   let server: ReportsServer;
@@ -171,6 +178,15 @@ describe(`requests with any parameters (FUZZ_SEED=${FUZZ_SEED})`, () => {
     const leaks = asked.map((each, index) => leakOf(VALID[index]!, each));
     expect(leaks.filter((leak) => leak === "a name of the other team").length).toBeGreaterThan(VALID.length / 3);
     expect(leaks).toContainEqual(expect.stringMatching(/GPU-hours|a page of finance/));
+  });
+
+  it("are answered or refused without any one of their parameters, and with one alone", async () => {
+    const parts = [...new Set(VALID.flatMap(partsOf))];
+    expect(parts.length).toBeGreaterThan(2 * VALID.length);
+    for (const url of parts) {
+      const asked = await ask(url, "*/*", VISION);
+      expect({ url, fault: asked.fault, leak: leakOf(url, asked) }).toEqual({ url, fault: undefined, leak: undefined });
+    }
   });
 
   it.each([

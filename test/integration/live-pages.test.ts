@@ -95,6 +95,12 @@ describe("measurements", () => {
     expect(await readMeasurements(store, heldBy(NODE, []), TIME)).toEqual([]);
   });
 
+  it("of a name without its namespace are none, as its charges", async () => {
+    const without = { cluster: "test", namespace: "", pod: "", workload: "" };
+    const scopes = [podScope({ ...without, pod: "eye-0" }), podScope({ ...without, workload: "eye" })];
+    expect(await Promise.all(scopes.map((scope) => readMeasurements(store, scope, TIME)))).toEqual([[], []]);
+  });
+
   it("have the XIDs that began, and the restarts of pods that held the GPUs", async () => {
     const pods = ["ml/train-0", "vision/eye-0"];
     const events = await readDeviceEvents(store, NODE, { from: TIME.from, until: TIME.until, pods });
