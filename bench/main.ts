@@ -18,6 +18,7 @@ import { serving } from "./serving.ts";
 import { sizes } from "./sizes.ts";
 import { small } from "./small.ts";
 import { start } from "./start.ts";
+import { whatIf } from "./what-if.ts";
 
 const OF_SAMPLES = [parse, engines, remoteWrite, sizes, pipeline, fleet, kubernetes, gpuMetrics, alerts];
 const OF_BOOKS = [
@@ -27,6 +28,7 @@ const OF_BOOKS = [
   serving,
   pages,
   advice,
+  whatIf,
   importCharged,
   invoices,
   invoicesMonth,

@@ -24,17 +24,22 @@ export async function computeBills(
   // A group with a priced part would hide its unpriced part.
   const sums = bills.map(() => createBillSums([...new Set([...by, "unpriced"])]));
   for await (const progress of chargeOnDemand(store, bills, span)) {
-    const [breach] = progress.breaches;
-    if (breach !== undefined)
-      throw new CommandError(
-        `charges of ${breach.node}/${breach.slot} are not exact: ${breach.what} is ${breach.found}, expected ${breach.expected}`,
-      );
-    progress.charges.forEach((charges, index) => {
+    exactCharges(progress).forEach((charges, index) => {
       for (const charge of charges) sums[index]!.add(charge);
     });
     onProgress(progress);
   }
   return sums.map((each) => each.bill());
+}
+
+/** Returns the charges of each bill. Fails with a {@link CommandError} if one is not exact. */
+export function exactCharges({
+  charges,
+  breaches: [breach],
+}: Pick<OnDemandCharges, "charges" | "breaches">): OnDemandCharges["charges"] {
+  if (breach === undefined) return charges;
+  const { node, slot, what, found, expected } = breach;
+  throw new CommandError(`charges of ${node}/${slot} are not exact: ${what} is ${found}, expected ${expected}`);
 }
 
 /** Creates a function that writes the progress of bills from time to time. */

@@ -4,6 +4,7 @@ import { readBook } from "../../domain/price/read.ts";
 import { createNodePrices } from "../../processors/ledger/charge/node-prices.ts";
 import { prepareChanges } from "../../processors/ledger/what-if/apply.ts";
 import { nodesToRemove } from "../../processors/ledger/what-if/fewer-nodes.ts";
+import { touchedNodes } from "../../processors/ledger/what-if/touched-nodes.ts";
 import { planPacking } from "../../processors/ledger/what-if/pack.ts";
 import type { Span } from "../../reports/question/span.ts";
 import { writtenBook, type Ledger } from "../../runtime/config/ledger.ts";
@@ -12,8 +13,10 @@ import type { Config } from "../../runtime/config/schema.ts";
 import { isNodeChange, readWhatIf, type WhatIf } from "../../runtime/config/what-if.ts";
 import { describeProblem, type FileProblem } from "../../runtime/config/file-problem.ts";
 import type { Bill } from "../../scenarios/bill.ts";
+import { rulesOfConfig } from "../../services/ledger-rules.ts";
 import { CommandError } from "../context.ts";
 import { computeBills, createProgress } from "../on-demand-bill.ts";
+import { isBillStored, storedBills } from "./stored-bills.ts";
 import { printComparison, type ComparisonOptions } from "./comparison.ts";
 
 /** A change of the past, with its file. */
@@ -45,13 +48,22 @@ export async function compareBills(
     isRemoved,
     packed: await planPacking(store, packs, { span, isRemoved }),
   });
+  const [own] = ledger.policies;
+  const [policy] = other.policies;
   const bills = [
-    { rules: ledger, policy: ledger.policies[0] },
+    { rules: ledger, policy: own },
     // With the same prices, usage that does not change is charged once for both bills.
-    { rules: ledger.book === other.book ? ledger : other, policy: other.policies[0], change: changes.apply },
-  ];
-  const of = { span, by: [...by, "state"], onProgress: createProgress(write) };
-  const [was, otherwise] = (await computeBills(store, bills, of)) as [Bill, Bill];
+    { rules: ledger.book === other.book ? ledger : other, policy, change: changes.apply },
+  ] as const;
+  const isOfNodes = ledger.book === other.book && own === policy && packs.length === 0;
+  const of = { span, by: [...by, "state"] };
+  const [was, otherwise] =
+    isOfNodes && (await isBillStored(store, { span, rules: rulesOfConfig(config).rules, policy }))
+      ? await storedBills(store, bills, {
+          ...of,
+          touched: await touchedNodes(store, ofUsage, { span, owners: ledger.owners, isRemoved }),
+        })
+      : ((await computeBills(store, bills, { ...of, onProgress: createProgress(write) })) as [Bill, Bill]);
   const policies = [ledger.policies[0].name, other.policies[0].name];
   return printComparison(
     { was, otherwise, changes, span: span.name, policies },

@@ -66,13 +66,13 @@ function chargedOrFailed(node: string, hours: readonly UsageHour[], rules: Rules
 /** The number of nodes after which other work of the event loop gets its turn. */
 const NODES_AT_A_STRETCH = 32;
 
-/** Yields the rows of one node after the other, and lets other work of the event loop have its turns. */
+/** Yields the rows of one node in one hour after the other, and lets other work of the event loop have its turns. */
 export async function* nodesOf(portions: Portions): AsyncGenerator<readonly UsageHour[]> {
   let rows: UsageHour[] = [];
   let nodes = 0;
   for await (const portion of portions) {
     for (const row of portion) {
-      if (rows.length > 0 && rows[0]!.node !== row.node) {
+      if (rows.length > 0 && !isSameNodeHour(rows[0]!, row)) {
         yield rows;
         rows = [];
         nodes += 1;
@@ -82,4 +82,8 @@ export async function* nodesOf(portions: Portions): AsyncGenerator<readonly Usag
     }
   }
   if (rows.length > 0) yield rows;
+}
+
+function isSameNodeHour(one: UsageHour, other: UsageHour): boolean {
+  return one.node === other.node && hourOf(one.segment.fromMillis) === hourOf(other.segment.fromMillis);
 }

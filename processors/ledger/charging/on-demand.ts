@@ -16,7 +16,7 @@ import type { ChargeRules } from "./charge-window.ts";
 import { nodesOf, type Portions } from "./charged-nodes.ts";
 import { fleetNodes } from "./fleet-hours.ts";
 import { FLEET } from "../../../domain/charge/fleet.ts";
-import { pricesOf, type PriceRules } from "./read-invoiced.ts";
+import { pricesOf, pricesOfSpan, type PriceRules, type SpanOfNodes } from "./read-invoiced.ts";
 import { spreadHour } from "./reservations.ts";
 
 /** Returns the usage of a node in an hour as the usage of one node or several, to charge it as it would have been. */
@@ -59,17 +59,7 @@ export async function* chargeOnDemand(
   bills: readonly BillRules[],
   span: { readonly from: number; readonly until: number },
 ): AsyncGenerator<OnDemandCharges> {
-  const works = bills.map((bill): Work => {
-    const { rules, policy } = bill;
-    const { book, owners, energy, invoices } = rules;
-    return {
-      ...bill,
-      book: { prices: createNodePrices(book), invoices },
-      prepared: { owners, policies: [policy], energy },
-      like: bills.findIndex((other) => other.rules === rules && other.policy === policy),
-      late: createLateSpread(policy.spread),
-    };
-  });
+  const works = worksOf(bills);
   const windows = await windowsOf(
     store,
     span,
@@ -90,40 +80,88 @@ export async function* chargeOnDemand(
     yield { charges: late, breaches: [], done: windows.length, of: windows.length };
 }
 
+function worksOf(bills: readonly BillRules[]): readonly Work[] {
+  return bills.map((bill): Work => {
+    const { rules, policy } = bill;
+    const { book, owners, energy, invoices } = rules;
+    return {
+      ...bill,
+      book: { prices: createNodePrices(book), invoices },
+      prepared: { owners, policies: [policy], energy },
+      like: bills.findIndex((other) => other.rules === rules && other.policy === policy),
+      late: createLateSpread(policy.spread),
+    };
+  });
+}
+
+/**
+ * Yields the charges of some nodes of a cluster in a span for one or several bills, like {@link chargeOnDemand}, with markups, but nothing is
+ * spread. Fails with a `StoreError`.
+ */
+export async function* chargeNodesOnDemand(
+  store: StoreClient,
+  bills: readonly BillRules[],
+  of: SpanOfNodes,
+): AsyncGenerator<Pick<OnDemandCharges, "charges" | "breaches">> {
+  const works = worksOf(bills);
+  const { cluster, nodes, from, until } = of;
+  const rulesOf = await Promise.all(
+    works.map(async ({ book, prepared }) => ({ ...prepared, prices: await pricesOfSpan(store, of, book) })),
+  );
+  for await (const hours of nodesOf(readUsage(store, cluster, { from, until }, nodes))) {
+    const { charges, breaches } = chargeUsage(hours, works, rulesOf);
+    yield { charges: charges.map((each, at) => withMarkups(works[at]!, each)), breaches };
+  }
+}
+
 /** Returns the charges of an hour of a cluster for each bill, before anything is spread. */
 async function chargeHour(
   store: StoreClient,
   { cluster, windowStart }: WindowOfCluster,
   works: readonly Work[],
   usage: Portions,
-): Promise<{ readonly charges: readonly (readonly Charge[])[]; readonly breaches: readonly Breach[] }> {
-  const charges = works.map((): Charge[] => []);
-  const breaches: Breach[] = [];
-  const add = (at: number, { charges: [ofNode] }: ChargedNode): void => {
-    for (const charge of ofNode!) charges[at]!.push(charge);
-  };
-  const check = (at: number, node: string, charged: ChargedNode): ChargedNode => {
-    breaches.push(...breachesOf(works[at]!.policy.name, node, charged, charged.charges[0]!));
-    return charged;
-  };
+): Promise<BillCharges> {
   const rulesOf: Rules[] = [];
   for (const { book, prepared } of works)
     rulesOf.push({ ...prepared, ...(await pricesOf(store, { cluster, windowStart }, book)) });
+  const charges = works.map((): Charge[] => []);
+  const breaches: Breach[] = [];
   if (cluster === FLEET) {
     for (const [at, rules] of rulesOf.entries())
-      for await (const { node, charged } of fleetNodes(store, windowStart, rules)) add(at, check(at, node, charged));
+      for await (const { node, charged } of fleetNodes(store, windowStart, rules)) {
+        breaches.push(...breachesOf(works[at]!.policy.name, node, charged, charged.charges[0]!));
+        for (const charge of charged.charges[0]!) charges[at]!.push(charge);
+      }
     return { charges, breaches };
   }
   for await (const hours of nodesOf(usage)) {
-    const unchanged = new Map<number, ChargedNode>();
-    for (const [at, { change, like }] of works.entries())
-      for (const ofNode of change?.(hours) ?? [hours]) {
-        const known = ofNode === hours ? unchanged.get(like) : undefined;
-        const charged = known ?? check(at, ofNode[0]!.node, chargeNode(ofNode, rulesOf[at]!));
-        if (ofNode === hours) unchanged.set(like, charged);
-        add(at, charged);
-      }
+    const ofNode = chargeUsage(hours, works, rulesOf);
+    breaches.push(...ofNode.breaches);
+    for (const [at, each] of ofNode.charges.entries()) for (const charge of each) charges[at]!.push(charge);
   }
+  return { charges, breaches };
+}
+
+/** The charges of each bill, in the order of the bills. */
+interface BillCharges {
+  readonly charges: readonly Charge[][];
+  readonly breaches: readonly Breach[];
+}
+
+/** Returns the charges of a node in an hour for each bill, before anything is spread. */
+function chargeUsage(hours: readonly UsageHour[], works: readonly Work[], rulesOf: readonly Rules[]): BillCharges {
+  const unchanged = new Map<number, ChargedNode>();
+  const breaches: Breach[] = [];
+  const charges = works.map(({ change, like, policy }, at) =>
+    (change?.(hours) ?? [hours]).flatMap((ofNode) => {
+      const known = ofNode === hours ? unchanged.get(like) : undefined;
+      const charged = known ?? chargeNode(ofNode, rulesOf[at]!);
+      const [ofPolicy] = charged.charges;
+      if (known === undefined) breaches.push(...breachesOf(policy.name, ofNode[0]!.node, charged, ofPolicy!));
+      if (ofNode === hours) unchanged.set(like, charged);
+      return ofPolicy!;
+    }),
+  );
   return { charges, breaches };
 }
 

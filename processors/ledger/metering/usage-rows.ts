@@ -85,19 +85,33 @@ const WITHIN = `
  * Reads the published rows of a cluster that begin within a span, in portions, sorted by node, hour, slot and time. All slots of a node in
  * an hour are adjacent. With `only`, reads the rows of these nodes alone, which come sorted. Fails with a `StoreError`.
  */
-export async function* readUsage(
+export function readUsage(
   store: StoreClient,
   cluster: string,
   span: Span,
   only?: readonly string[],
 ): AsyncGenerator<readonly UsageHour[]> {
+  return readRows(store, { cluster, span, only }, "ORDER BY node, toStartOfHour(from_at), slot, from_at");
+}
+
+/**
+ * Reads one published row of each GPU, machine and combination of holders in a span, in portions and in no order. Fails with a `StoreError`.
+ */
+export function readUsageKinds(store: StoreClient, cluster: string, span: Span): AsyncGenerator<readonly UsageHour[]> {
+  return readRows(store, { cluster, span }, "LIMIT 1 BY node, gpu_key, cityHash64(gpu_at, place, claims)");
+}
+
+async function* readRows(
+  store: StoreClient,
+  of: { readonly cluster: string; readonly span: Span; readonly only?: readonly string[] | undefined },
+  choice: string,
+): AsyncGenerator<readonly UsageHour[]> {
+  const { cluster, span, only } = of;
   const parameters = { cluster, ...span };
   const nodes = only?.map((node) => ({ node, claims: 0 })) ?? (await readNodes(store, parameters));
   const isOneOf =
     only === undefined ? "node BETWEEN {first:String} AND {last:String}" : "node IN {nodes:Array(String)}";
-  const sql = `
-    SELECT ${SELECTED} ${WITHIN} AND ${isOneOf}
-    ORDER BY node, toStartOfHour(from_at), slot, from_at`;
+  const sql = `SELECT ${SELECTED} ${WITHIN} AND ${isOneOf} ${choice}`;
   const texts: Texts = {
     gpu: lately((text) => JSON.parse(text) as GpuAt),
     machine: lately((text) => JSON.parse(text) as UsageMachine),

@@ -20,25 +20,30 @@ export function wantedBy(change: HolderChange): Wanted {
 }
 
 /** Returns true if a change is for the holder of a claim: `index` is its place in the row. */
-export function isMeant(
-  { change: { where }, names }: Wanted,
-  hour: UsageHour,
-  index: number,
-  owners: OwnerRules,
-): boolean {
-  const { from, until, hours } = where;
+export function isMeant(wanted: Wanted, hour: UsageHour, index: number, owners: OwnerRules): boolean {
+  const { from, until, hours } = wanted.change.where;
   const { fromMillis, untilMillis } = hour.segment;
   if (fromMillis < from || untilMillis > until) return false;
   if (hours !== undefined && !hours.has(weekHourOf(fromMillis))) return false;
-  return names.every(([field, pattern]) => pattern.fits(FIELDS[field](hour, index, owners)));
+  return isNamed(wanted, hour, index, { owners, atMillis: fromMillis });
+}
+
+/** Returns true if the names of a change are those of the holder of a claim, with the owners of a moment. */
+export function isNamed({ names }: Wanted, hour: UsageHour, index: number, at: OwnersAt): boolean {
+  return names.every(([field, pattern]) => pattern.fits(FIELDS[field](hour, index, at)));
+}
+
+interface OwnersAt {
+  readonly owners: OwnerRules;
+  readonly atMillis: number;
 }
 
 /** The value of each field of a holder on a GPU. */
-const FIELDS: Readonly<Record<HolderField, (hour: UsageHour, index: number, owners: OwnerRules) => string>> = {
+const FIELDS: Readonly<Record<HolderField, (hour: UsageHour, index: number, at: OwnersAt) => string>> = {
   cluster: ({ cluster }) => cluster,
   node: ({ node }) => node,
-  team: ({ holders, machine, segment }, index, owners) =>
-    teamOf(owners, subjectOf(holders[index]!, machine), segment.fromMillis).value,
+  team: ({ holders, machine }, index, { owners, atMillis }) =>
+    teamOf(owners, subjectOf(holders[index]!, machine), atMillis).value,
   namespace: ({ holders }, index) => holders[index]!.namespace,
   workload: ({ holders }, index) => holders[index]!.workload,
   kind: ({ holders }, index) => holders[index]!.workloadKind,
