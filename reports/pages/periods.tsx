@@ -30,8 +30,8 @@ function PeriodsPage({ periods, viewer, currency, paging }: PeriodsProps): VNode
     <>
       <h1>Billing periods</h1>
       <p class="lead">
-        A month is open until <code>gpu-ledger close</code> closes it. Then its figures are final. Later changes are
-        booked as corrections in the open month.
+        A month is open until it is closed, on the page of its statement or with <code>gpu-ledger close</code>. Then its
+        figures are final. Later changes are booked as corrections in the open month.
       </p>
       <Table
         caption="Billing periods (newest first, all times in UTC)"

@@ -25,10 +25,12 @@ const MOST_PODS = 1_000;
 const OF_VIEWER = "policy = {policy:String} AND ({all:Bool} OR team IN {teams:Array(String)})";
 const RECENT = `from_at >= ${momentSql("from")} AND ${OF_VIEWER}`;
 
+/** The team with most GPU-hours of a workload is its last one. Others pay for parts of it, such as time in which its GPU was withdrawn. */
 const WORKLOADS = `
 SELECT toString(cluster) AS cluster, toString(team) AS team, toString(namespace) AS namespace, workload, groupUniqArray(${MOST_PODS})(pod) AS pods,
   countIf(workload_type = 'training') > 0 AS isTraining
-FROM charges_published WHERE ${RECENT} GROUP BY cluster, team, namespace, workload`;
+FROM charges_published WHERE ${RECENT} GROUP BY cluster, team, namespace, workload
+ORDER BY sum(gpu_hours)`;
 
 const GPUS = `
 SELECT toString(cluster) AS cluster, node, toUInt32(slot) AS gpu, any(gpu_key) AS key
@@ -123,6 +125,7 @@ function namesOfGpu({ cluster, node, gpu, key }: GpuRow, span: string): readonly
   ];
 }
 
+/** Returns the last name of each page. */
 function unique(names: readonly FoundName[]): readonly FoundName[] {
   return [...new Map(names.map((each) => [`${each.kind} ${each.to}`, each])).values()];
 }

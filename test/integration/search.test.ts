@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Viewer } from "../../reports/access/viewer.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
+import { readNames } from "../../reports/search/names.ts";
+import { readScenario } from "../../scenarios/read.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { playScenario } from "../support/play-ledger.ts";
 import { createPagesDatabase, NOON, PRICES_CONFIG } from "../support/pages-fleet.ts";
 import { createReportsServer, FINANCE, VISION, type ReportsServer } from "../support/reports-server.ts";
 
@@ -81,4 +86,18 @@ describe("a search", () => {
     expect((await server.get("/search?q=prices", VISION)).body).not.toContain('<td><a href="/prices">');
     expect((await server.get(`/search?q=${encodeURIComponent("<b>")}`)).body).toContain("&lt;b>");
   });
+});
+
+it("a workload is beside the team that has most of its time", async () => {
+  const file = "test/scenarios/team-changes.yaml";
+  const scenario = readScenario(readFileSync(file, "utf8"), file);
+  const store = await createTestDatabase("search_teams");
+  try {
+    await playScenario(store, scenario);
+    const names = await readNames(store, { policy: "default", viewer: FINANCE, now: scenario.period.end });
+    // nlp had it for an hour, speech for an hour and a half.
+    expect(names.filter(({ kind }) => kind === "workload").map(({ beside }) => beside)).toEqual(["shared-lab, speech"]);
+  } finally {
+    await store.close();
+  }
 });
