@@ -33,6 +33,7 @@ const VERBS: readonly (readonly [verb: string, load: () => Promise<AddCommand>])
   ["explain", async () => (await import("./explain.ts")).addExplain],
   ["owners", async () => (await import("./owners.ts")).addOwners],
   ["report", async () => (await import("./report.ts")).addReport],
+  ["change", async () => (await import("./change.ts")).addChange],
   ["serving", async () => (await import("./serving.ts")).addServing],
   ["focus", async () => (await import("./focus.ts")).addFocusDatasets],
   ["runs", async () => (await import("./runs.ts")).addRuns],

@@ -2,6 +2,7 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { addAdvice } from "./advice.ts";
+import { addChange } from "./change.ts";
 import { addCharges } from "./charges.ts";
 import type { ApiContext } from "./context.ts";
 import { addDeliveries } from "./deliveries.ts";
@@ -60,6 +61,7 @@ export async function addApi(server: ApiServer, context: ApiContext): Promise<vo
     addStatements(routes, context, words);
     addInvoices(routes, context, words);
     addExplain(routes, context, words);
+    addChange(routes, context, words);
     addLedger(routes, context, words);
     addNow(routes, context);
     addAdvice(routes, context, words);

@@ -28,6 +28,7 @@ import { addQuality } from "./quality.tsx";
 import { addSearchPage } from "./search.tsx";
 import { addSick } from "./sick.tsx";
 import { addInvoicesPage } from "./invoices.tsx";
+import { addChangePage } from "./change.tsx";
 import { addPeriods } from "./periods.tsx";
 import { addTraining } from "./training.tsx";
 import { withNotice } from "../parts/notice.ts";
@@ -48,6 +49,7 @@ const PAGES = [
   addServingExplain,
   addStatement,
   addExplain,
+  addChangePage,
   addPolicies,
   addPractices,
   addTraining,

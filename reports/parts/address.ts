@@ -15,6 +15,14 @@ export function explainAddress({ policy, kind, span, where }: ChargesQuestion, m
   return `/explain?${parameters.toString()}`;
 }
 
+/** Returns the address of the page that divides the change of a cost by its causes. */
+export function changeAddress({ policy, span, where, compared }: Omit<ChargesQuestion, "kind">): string {
+  const parameters = new URLSearchParams({ span: span.name, policy });
+  if (compared !== undefined) parameters.set("compare", compared.name);
+  for (const filter of where) parameters.append("where", filterText(filter));
+  return `/change?${parameters.toString()}`;
+}
+
 /** Returns the address of a team's page for a time. */
 export function teamAddress(team: string, span: string): string {
   return address("/team", { team, span });

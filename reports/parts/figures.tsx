@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import type { ChargesQuestion } from "../question/question.ts";
 import type { Report } from "../report/report.ts";
-import { explainAddress } from "./address.ts";
+import { changeAddress, explainAddress } from "./address.ts";
 import { Link } from "./link.tsx";
 import { spanTitle } from "./time.ts";
 import { changeColumn, Hours, Money, Ratio, ratioOf, TREND } from "./money.tsx";
@@ -118,7 +118,7 @@ function Compared({ report: { total, currency, comparedWith }, question }: Figur
         {total.change === null ? (
           <span class="quiet">–</span>
         ) : (
-          <Link to={whole}>{changeColumn([total], TREND, currency).foot}</Link>
+          <Link to={changeAddress(question)}>{changeColumn([total], TREND, currency).foot}</Link>
         )}
       </dd>
       <dd class="beside">

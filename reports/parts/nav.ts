@@ -15,6 +15,7 @@ export const NAV_GROUPS: readonly { readonly name: string; readonly pages: reado
     name: "Cost",
     pages: [
       { path: "/", name: "Overview", below: ["/team", "/workload", "/explain"] },
+      { path: "/change", name: "Change" },
       { path: "/serving", name: "Serving", below: ["/serving/explain"] },
       { path: "/training", name: "Training", below: ["/training/run"] },
       { path: "/statement", name: "Statement", below: ["/statement/close"], partBy: "team" },

@@ -21,9 +21,9 @@ export function SpanForm({ path, span, policies, policy, compared, keep = {} }: 
   const isOther = !SPANS.some(({ name }) => name === span);
   return (
     <form class="view" method="get" action={path}>
-      {Object.entries(keep).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
+      {Object.entries(keep).map(([name, values]) =>
+        [values].flat().map((value) => <input type="hidden" name={name} value={value} />),
+      )}
       <label>
         Time
         <select name="span">
@@ -108,5 +108,5 @@ interface SpanFormProps {
   /** The time that the view is compared with, empty for the time before; absent for a view without a comparison. */
   readonly compared?: string;
   /** The other parameters of the view. */
-  readonly keep?: Readonly<Record<string, string>>;
+  readonly keep?: Readonly<Record<string, string | readonly string[]>>;
 }

@@ -41,6 +41,15 @@ export function spanBefore({ from, until }: Span): Span {
   return { name: spanText({ from: begin, until: from }), from: begin, until: from };
 }
 
+/** Returns a part of the time before a span with the length of the span's charged part, in whole hours. */
+export function partBefore(span: Span, chargedUntil: number): Span {
+  const { from, until } = spanBefore(span);
+  const part = { from, until: Math.min(until, from + (chargedUntil - span.from)) };
+  return chargedUntil >= span.until
+    ? { from, until, name: spanText({ from, until }) }
+    : { ...part, name: spanText(part) };
+}
+
 /** Returns the first days of the months of a span; empty if the span does not consist of whole months. */
 export function monthsIn({ from, until }: Pick<Span, "from" | "until">): readonly number[] {
   const months: number[] = [];

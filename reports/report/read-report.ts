@@ -6,7 +6,7 @@ import { fromLines, type ChooseTable } from "../sums/tables.ts";
 import { readCharged } from "./charged.ts";
 import { compareKeys, readGroups, type GroupSums } from "./groups.ts";
 import type { Report } from "./report.ts";
-import { monthsIn, spanBefore, spanText, type Span } from "../question/span.ts";
+import { monthsIn, partBefore, type Span } from "../question/span.ts";
 import { costOf, measuresOf, text, type LineSums } from "./sums.ts";
 
 /** The options of reading a report. */
@@ -120,15 +120,6 @@ function withTrend(
   const measures = measuresOf(sums, kind === "chargeback");
   if (!isCompared) return { ...measures, before: null, change: null };
   return { ...measures, before: text(costOf(earlier)), change: text(costOf(sums) - costOf(earlier)) };
-}
-
-/** Returns a part of the time before a span with the length of the span's charged part, in whole hours. */
-function partBefore(span: Span, chargedUntil: number): Span {
-  const { from, until } = spanBefore(span);
-  const part = { from, until: Math.min(until, from + (chargedUntil - span.from)) };
-  return chargedUntil >= span.until
-    ? { from, until, name: spanText({ from, until }) }
-    : { ...part, name: spanText(part) };
 }
 
 /**

@@ -76,6 +76,8 @@ const VALID = [
   "/statement?period=2026-03&team=nlp&costCenter=",
   `/explain?${MARCH}&where=team%3Dnlp&kind=showback&policy=default`,
   "/explain?line=default/gpu-a/1@2026-03-31T22:30:00Z",
+  "/change?span=2026-03-31T23:00Z/2026-04-01&compare=2026-03-31T22:00Z/2026-03-31T23:00Z&where=team%3Dnlp",
+  "/api/v1/change?span=2026-03-31T23:00Z/2026-04-01&where=team%3Dnlp&policy=default&limit=2",
   `/policies?${MARCH}`,
   `/prices?${MARCH}`,
   `/api/v1/charges?${MARCH}&by=team,state&limit=2`,

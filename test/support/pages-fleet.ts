@@ -57,6 +57,7 @@ export const PAGES = [
   "/statement?period=2026-03",
   "/statement?period=2026-03&team=vision&costCenter=",
   "/explain?span=2026-03",
+  "/change?span=2026-03-31T10:00Z/2026-03-31T12:00Z",
   "/explain?line=default/gpu-a/0@2026-03-31T09:30:00Z",
   "/team?team=vision&span=2026-03",
   "/workload?cluster=default&namespace=vision&pod=vision-0&span=2026-03",
