@@ -1,5 +1,6 @@
 import { alertmanagerParts, NOBODY } from "../../../alerts/alertmanager/configuration.ts";
 import { ruleGroups } from "../../../alerts/generate.ts";
+import type { Notify } from "../../../alerts/model.ts";
 import { DEFAULT_ALERT_OPTIONS } from "../../../alerts/options.ts";
 import type { Fleet } from "../../../demo/fleet/fleet.ts";
 import { objectsAt } from "../../../demo/kubernetes/cluster/objects.ts";
@@ -11,6 +12,7 @@ import { createRecorder } from "./recorder.ts";
 import { replay, type Firing } from "./replay.ts";
 import { stateSamples } from "../../../demo/kubernetes/state-metrics.ts";
 import { faultsBetween, reasonOf, type Fault } from "./truth.ts";
+import { xidClassOf } from "../../../domain/xid/xid.ts";
 import { MINUTE_MILLIS } from "../../../domain/time.ts";
 
 const STATE_TARGET = { job: "kube-state-metrics", instance: "kube-state-metrics:8080" };
@@ -25,8 +27,8 @@ export interface ExplainedFiring extends Firing {
 export interface FoundFault extends Fault {
   /** The minutes until its alert fired, 0 for an alert that still fired from the fault before; undefined where none fired. */
   readonly minutes: number | undefined;
-  /** True if a notification had the alert. */
-  readonly isNotified: boolean;
+  /** `sent` if a notification had the alert, `shown` if the alert is information, which is not sent; undefined if nobody could know. */
+  readonly told: "sent" | "shown" | undefined;
 }
 
 /** The result of a trial. */
@@ -79,11 +81,12 @@ export async function tryOn(fleet: Fleet, fromMillis: number, hours: number, pla
         timeOf(from) <= fault.untilMillis + 5 * MINUTE_MILLIS &&
         Object.entries(fault.labels).every(([name, value]) => labels[name] === value),
     );
-    if (alarm === undefined) return { ...fault, minutes: undefined, isNotified: false };
+    if (alarm === undefined) return { ...fault, minutes: undefined, told: undefined };
+    const isSent = notifications.some(({ firings: all }) => all.includes(alarm));
     return {
       ...fault,
       minutes: Math.max(0, timeOf(alarm.from) - fault.sinceMillis) / MINUTE_MILLIS,
-      isNotified: notifications.some(({ firings: all }) => all.includes(alarm)),
+      told: isSent ? "sent" : alarm.labels["notify"] === ("none" satisfies Notify) ? "shown" : undefined,
     };
   });
   return { firings, notifications, faults };
@@ -144,6 +147,11 @@ function inputsOf(
   return recorder.inputs(steps);
 }
 
+/** Returns true for an XID of a program, whose alert is information: the GPU has no fault. */
+export function isOfProgram({ labels }: Fault): boolean {
+  return xidClassOf(Number(labels["code"])) === "application";
+}
+
 /** A table of a trial in Markdown, alert by alert. A notification about several alerts counts for each of those that are new in it. */
 export function tableOf({ firings, notifications, faults }: Trial): string {
   const alerts = [...new Set([...firings, ...faults].map(({ alert }) => alert))].toSorted((a, b) => a.localeCompare(b));
@@ -152,8 +160,9 @@ export function tableOf({ firings, notifications, faults }: Trial): string {
     const reasons = [...new Set(fired.flatMap(({ reason }) => reason ?? []))].join("; ");
     const sent = notifications.filter(({ gained }) => gained.some((each) => each.alert === alert)).length;
     const scripted = faults.filter((each) => each.alert === alert);
-    const found =
-      scripted.length === 0 ? "" : `${scripted.filter(({ isNotified }) => isNotified).length} of ${scripted.length}`;
+    const isOf = (told: FoundFault["told"]): number => scripted.filter((each) => each.told === told).length;
+    const shown = isOf("shown") === 0 ? "" : `, ${isOf("shown")} shown`;
+    const found = scripted.length === 0 ? "" : `${isOf("sent")} of ${scripted.length}${shown}`;
     const minutes = scripted.flatMap((each) => each.minutes ?? []);
     const mean = minutes.reduce((sum, each) => sum + each, 0) / minutes.length;
     const unexplained = fired.filter(({ reason }) => reason === undefined).length;
