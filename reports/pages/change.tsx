@@ -58,11 +58,10 @@ function ChangePage({ change, where, currency, span, compared, policies, paging 
   const { policy, before, after } = question;
   const explain = (of: Span, more: readonly Filter[] = []): string =>
     explainAddress({ policy, kind: "showback", span: of, where }, more);
-  /** A part without charges in the second span is explained by the first one. */
-  const ofPart = (part?: ChangePart): string => {
-    const isGone = part?.cause === "gone" || part?.cause === "moved-out";
-    return explain(isGone ? before : after, part === undefined ? [] : filtersOf(part));
-  };
+  /** A part without charges in the second span is shown in the first one. */
+  const spanOf = ({ cause }: ChangePart): Span => (cause === "gone" || cause === "moved-out" ? before : after);
+  const ofPart = (part?: ChangePart): string =>
+    part === undefined ? explain(after) : explain(spanOf(part), filtersOf(part));
   const [one, other] = [spanTitle(before), spanTitle(after)];
   return (
     <>
@@ -97,7 +96,7 @@ function ChangePage({ change, where, currency, span, compared, policies, paging 
             columns={[
               { head: "cause", cell: ({ cause, cost }) => causeWords(cause, cost), foot: "all" },
               { head: "parts", isNumber: true, cell: ({ parts: count }) => count },
-              { head: "change", ...moneyColumn(causes, ({ cost }) => cost, currency) },
+              { head: "change", ...moneyColumn(causes, ({ cost }) => cost, currency, true) },
             ]}
           />
           <h2>Parts</h2>
@@ -120,7 +119,7 @@ function ChangePage({ change, where, currency, span, compared, policies, paging 
               {
                 head: "change",
                 ...explained(
-                  moneyColumn(parts, ({ cost }) => cost, currency),
+                  moneyColumn(parts, ({ cost }) => cost, currency, true),
                   ofPart,
                 ),
               },
@@ -135,7 +134,7 @@ function ChangePage({ change, where, currency, span, compared, policies, paging 
     const { cluster, namespace, workload } = part;
     if (workload === "") return <>{nameOf(part)}</>;
     return (
-      <a href={address("/workload", { cluster, namespace, workload, span })}>
+      <a href={address("/workload", { cluster, namespace, workload, span: spanOf(part).name })}>
         <bdi>{nameOf(part)}</bdi>
       </a>
     );

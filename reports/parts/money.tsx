@@ -61,6 +61,7 @@ export function moneyColumn<Row>(
   rows: readonly Row[],
   of: (row: Row) => string | undefined,
   currency: string,
+  isSigned = false,
 ): AmountColumn<Row> {
   const { shown, total } = column(rows, of, minorUnitOf(currency));
   return {
@@ -69,9 +70,9 @@ export function moneyColumn<Row>(
     cell(row) {
       const amount = of(row);
       if (amount === undefined) return <span class="quiet">–</span>;
-      return <Money amount={amount} currency={currency} rounded={shown.get(row)} />;
+      return <Money {...{ amount, currency, isSigned }} rounded={shown.get(row)} />;
     },
-    foot: <Money amount={total.exact} currency={currency} rounded={total.rounded} />,
+    foot: <Money {...{ currency, isSigned }} amount={total.exact} rounded={total.rounded} />,
   };
 }
 
