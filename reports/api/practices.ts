@@ -74,15 +74,15 @@ export function addPractices(server: ApiServer, context: ApiContext): void {
 }
 
 /**
- * Returns the current findings that a viewer may see. Their charges are read once for each ledger version. Fails with a `StoreError`.
+ * Returns the current findings that a viewer may see. Their charges are of some minutes ago at most. Fails with a `StoreError`.
  */
 export async function askPractices(context: ApiContext, asking: Asking): Promise<readonly Finding[]> {
   const { ledger, answers, practices, now } = context;
   const { viewer, store } = asking;
   const { days } = practices;
-  const spends = await answers.part(
+  const spends = await answers.recentPart(
     asking,
-    "charges of practices",
+    { key: "charges of practices" },
     (bounded) => readPracticeSpends(bounded, ledger, viewer, { now: now(), days }),
     ({ workloadSpends, nodeSpends }) => workloadSpends.length + nodeSpends.length,
   );

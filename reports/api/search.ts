@@ -30,7 +30,7 @@ export function addSearch(server: ApiServer, context: ApiContext): void {
     }),
     answer: z.object({ total: z.number().int(), items: z.array(found) }),
     async handle({ query: { q, limit }, request, reply }) {
-      return context.answers.send(request, reply, async (asking) => {
+      return context.answers.sendLive(request, reply, async (asking) => {
         const all = find(await namesFor(context, asking), q);
         return jsonBody({ total: all.length, items: all.slice(0, limit) });
       });
@@ -38,13 +38,13 @@ export function addSearch(server: ApiServer, context: ApiContext): void {
   });
 }
 
-/** Returns the names that a viewer can search: pages, and names of the ledger, read once for each version of it. Fails with a `StoreError`. */
+/** Returns the names that a viewer can search: pages, and names of the ledger, of some minutes ago at most. Fails with a `StoreError`. */
 export async function namesFor({ answers, ledger, now }: ApiContext, asking: Asking): Promise<readonly FoundName[]> {
   const { viewer } = asking;
   const pages = NAV_PAGES.filter(({ isOfAll }) => isOfAll !== true || seesAll(viewer));
-  const names = await answers.part(
+  const names = await answers.recentPart(
     asking,
-    "names",
+    { key: "names" },
     (store) => readNames(store, { policy: keptPolicies(ledger)[0]!, viewer, now: now() }),
     // A name takes a tenth of the memory of a report's row.
     (read) => read.length / 10,

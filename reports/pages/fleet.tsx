@@ -42,16 +42,16 @@ export function addFleet(add: AddPage, { ledger, answers, now, readAlerts }: Pag
   const querystring = z.object(QUERY);
   add("/fleet", { schema: { querystring }, isLive: true }, async ({ query, viewer, url }, asking) => {
     const at = now();
-    const once = <Value extends object>(name: string, make: (store: StoreClient) => Promise<Value>): Promise<Value> =>
-      answers.part(asking, name, make, () => 1);
+    const recent = <Value extends object>(key: string, make: (store: StoreClient) => Promise<Value>): Promise<Value> =>
+      answers.recentPart(asking, { key }, make, (value) => (Array.isArray(value) ? value.length / 10 : 1));
     const day = lastDay(policyOf(ledger, undefined), at);
     const ofViewer = { ...day, where: allowed([], viewer) };
     const [alerts, fleet, costs, uses, hours] = await Promise.all([
       readAlerts(),
       readLiveFleet(asking.store, ledger.owners, at),
-      once("costs per hour", (store) => readCostsPerHour(store, ofViewer)),
-      readLastUses(asking.store, at),
-      seesAll(viewer) ? once("fleet's day", (store) => readFleetHours(store, day)) : undefined,
+      recent("costs per hour", (store) => readCostsPerHour(store, ofViewer)),
+      recent("last uses", (store) => readLastUses(store, at)),
+      seesAll(viewer) ? recent("fleet's day", (store) => readFleetHours(store, day)) : undefined,
     ]);
     const view = {
       fleet: fleetSeenBy(viewer, fleet),

@@ -28,9 +28,9 @@ export function addQuality(add: AddPage, { ledger, answers, now }: PageContext):
     const span = { name: "24h", from: until - DAY_MILLIS, until };
     const question = { policy: policyOf(ledger, undefined), kind: "showback", span, where: [] } as const;
     const byNodeOnce = (): Promise<Report> =>
-      answers.part(
+      answers.recentPart(
         asking,
-        "quality's day",
+        { key: "quality's day" },
         (store) => readReport(store, { ...question, by: ["cluster", "node"] }, ledger.book, { isCompared: false }),
         ({ rows }) => rows.length,
       );

@@ -10,7 +10,7 @@ import type { AddPage, PageContext } from "./context.ts";
 /** Adds the results of a search. */
 export function addSearchPage(add: AddPage, context: PageContext): void {
   const query = z.object({ q: z.string().max(MOST_SEARCHED).default("") });
-  add("/search", { schema: { querystring: query } }, async ({ query: asked, url }, asking) => {
+  add("/search", { schema: { querystring: query }, isLive: true }, async ({ query: asked, url }, asking) => {
     const { q } = asked as z.output<typeof query>;
     const results = find(await namesFor(context, asking), q);
     return { title: "Search", content: <SearchPage text={q} results={results} paging={pagingOf(url, "results")} /> };

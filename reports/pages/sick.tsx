@@ -36,7 +36,7 @@ export function addSick(add: AddPage, { ledger, now, answers, readAlerts }: Page
     const isOfAll = seesAll(viewer);
     const [alerts, faults, recent, scrapes] = await Promise.all([
       readAlerts(),
-      isOfAll ? answers.part(asking, `faults since ${hours.at(-1)!}`, signals, ({ length: rows }) => rows) : [],
+      isOfAll ? answers.recentPart(asking, { key: "faults of a day" }, signals, ({ length: rows }) => rows) : [],
       isOfAll ? readXids(asking.store, { from: at - RECENT_MILLIS, until: at }) : [],
       isOfAll ? readLastScrapes(asking.store, { from: at - DAY_MILLIS, until: at }) : [],
     ]);

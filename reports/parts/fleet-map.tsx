@@ -40,14 +40,14 @@ export function FleetMap({ gpus, unobserved, value }: FleetMapProps): VNode {
       )}
       <div class="nodes">
         {nodes.map(([key, ofNode]) => (
-          <Node of={ofNode[0]!} silent={silent.get(key)?.gpus ?? 0}>
-            {ofNode.map((gpu) => (
-              <Cell gpu={gpu} {...look.of(gpu)} hasText={hasText} />
-            ))}
+          <Node of={ofNode[0]!} silent={silent.get(key)?.gpus ?? 0} isDense={!hasText}>
+            {ofNode.map((gpu) =>
+              hasText ? <Cell gpu={gpu} {...look.of(gpu)} /> : <Dot gpu={gpu} {...look.of(gpu)} />,
+            )}
           </Node>
         ))}
         {silentNodes.map(([, node]) => (
-          <Node of={node} silent={node.gpus}>
+          <Node of={node} silent={node.gpus} isDense={!hasText}>
             {[]}
           </Node>
         ))}
@@ -73,20 +73,33 @@ function cellsOf(gpus: readonly MapGpu[]): readonly MapGpu[] {
   return [...byDevice.values()];
 }
 
-function Node({ of, silent, children }: NodeProps): VNode {
+/** A node. In a dense map its cells lead to the node's page, because an address for each cell would be most of the page. */
+function Node({ of, silent, isDense, children }: NodeProps): VNode {
   const { cluster, node } = of;
+  const to = address("/node", { cluster, node });
+  const cells = (
+    <>
+      {children}
+      {Array.from({ length: silent }, () => (
+        <i class="silent" title="silent: no sample in the last minutes">
+          ?
+        </i>
+      ))}
+    </>
+  );
   return (
     <div>
-      <a tabIndex={-1} href={address("/node", { cluster, node })}>
+      <a tabIndex={-1} href={to}>
         {node}
       </a>
       <p>
-        {children}
-        {Array.from({ length: silent }, () => (
-          <i class="silent" title="silent: no sample in the last minutes">
-            ?
-          </i>
-        ))}
+        {isDense ? (
+          <a tabIndex={-1} href={to}>
+            {cells}
+          </a>
+        ) : (
+          cells
+        )}
       </p>
     </div>
   );
@@ -95,24 +108,43 @@ function Node({ of, silent, children }: NodeProps): VNode {
 interface NodeProps {
   readonly of: Pick<LiveGpu, "cluster" | "node">;
   readonly silent: number;
+  readonly isDense: boolean;
   readonly children: readonly VNode[];
 }
 
-function Cell({ gpu, color, text, hasText }: Look & { readonly gpu: MapGpu; readonly hasText: boolean }): VNode {
-  const { cluster, device, gpu: index, holder, faults, instance } = gpu;
-  const owner = holder === undefined ? "free" : `${holder.namespace}/${holder.name}`;
-  const title = [`GPU ${index}${instance === "" ? "" : ` / ${instance}`}`, text, owner, ...faults].join(", ");
+function Cell({ gpu, color, text }: CellProps): VNode {
+  const { cluster, device } = gpu;
   return (
     <a
       tabIndex={-1}
-      class={faults.length > 0 ? `${color} sick` : color}
+      class={classOf(gpu, color)}
       href={address("/gpu", { cluster, uuid: device })}
-      title={title}
+      title={titleOf(gpu, text)}
     >
-      {hasText ? text.replace(/ .*$/, "") : faults.length > 0 ? "!" : ""}
+      {text.replace(/ .*$/, "")}
     </a>
   );
 }
+
+/** The cell of a dense map. */
+function Dot({ gpu, color, text }: CellProps): VNode {
+  return (
+    <i class={classOf(gpu, color)} title={titleOf(gpu, text)}>
+      {gpu.faults.length > 0 ? "!" : ""}
+    </i>
+  );
+}
+
+function classOf({ faults }: MapGpu, color: string): string {
+  return faults.length > 0 ? `${color} sick` : color;
+}
+
+function titleOf({ gpu, instance, holder, faults }: MapGpu, text: string): string {
+  const owner = holder === undefined ? "free" : `${holder.namespace}/${holder.name}`;
+  return [`GPU ${gpu}${instance === "" ? "" : ` / ${instance}`}`, text, owner, ...faults].join(", ");
+}
+
+type CellProps = Look & { readonly gpu: MapGpu };
 
 /** The color of a cell as a class of the page's style, and its value in words. */
 interface Look {

@@ -5,7 +5,7 @@ import type { Viewer } from "../access/viewer.ts";
 import type { RecordAudit } from "../access/audit.ts";
 import { callerOf, detailsOf, goneSignal, storeFor, type Asking } from "./asking.ts";
 import type { LedgerVersions } from "./ledger-version.ts";
-import type { Remembered } from "./remembered.ts";
+import type { Ages, Remembered } from "./remembered.ts";
 import { createSlots } from "./slots.ts";
 
 /** A body that is sent at once. */
@@ -40,6 +40,16 @@ export interface Answers {
     make: (store: StoreClient) => Promise<Value>,
     rows: (value: Value) => number,
   ): Promise<Value>;
+  /**
+   * Returns a part that may be as old as its ages allow, for what people look at again and again. It is made for each viewer, whatever the ledger
+   * version.
+   */
+  recentPart<Value extends object>(
+    asking: Omit<Asking, "ledgerVersion">,
+    of: { readonly key: string; readonly ages?: Ages },
+    make: (store: StoreClient) => Promise<Value>,
+    rows: (value: Value) => number,
+  ): Promise<Value>;
   /** Returns such a part of a ledger version that may have ended; undefined if it is not remembered. */
   pastPart<Value extends object>(of: {
     readonly ledgerVersion: string;
@@ -62,6 +72,8 @@ const FILE_SLOTS = { atOnce: 2, ofCaller: 1, waiting: 100 };
 /** For a usual portion, this is 100 KiB in a second. */
 const PORTION_MILLIS = 120_000;
 const LIVE_MILLIS = 5_000;
+/** The ages of names, and of sums of the last day. */
+const RECENT: Ages = { fresh: 60_000, stale: 600_000 };
 /** The longest subject in the audit trail of a page, whose address the client chooses. */
 const LONGEST_SUBJECT = 500;
 /** The approximate size of a report's row as an object. */
@@ -134,6 +146,12 @@ export function createAnswers(parts: {
     part: ({ ledgerVersion, viewer, caller, signal: waiting }, key, make, rows) =>
       remembered.of(
         { ledgerVersion, key: partKey({ viewer, key }), signal: waiting },
+        (signal) => make(storeFor(store, caller, signal)),
+        (value) => rows(value) * ROW_BYTES,
+      ),
+    recentPart: ({ viewer, caller, signal: waiting }, { key, ages = RECENT }, make, rows) =>
+      remembered.recent(
+        { key: partKey({ viewer, key }), signal: waiting, ages },
         (signal) => make(storeFor(store, caller, signal)),
         (value) => rows(value) * ROW_BYTES,
       ),
