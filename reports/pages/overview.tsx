@@ -7,7 +7,7 @@ import { allowed, keptPolicies, policyOf } from "../api/context.ts";
 import { fixedSpan } from "../report/json.ts";
 import type { ChargesQuestion, Filter } from "../question/question.ts";
 import type { Report, ReportRow } from "../report/report.ts";
-import { address, explainAddress, teamAddress } from "../parts/address.ts";
+import { address, changeAddress, explainAddress, teamAddress } from "../parts/address.ts";
 import { DaysChart } from "../parts/charts/states.tsx";
 import { TeamsChart } from "../parts/charts/teams.tsx";
 import { Figures } from "../parts/figures.tsx";
@@ -259,6 +259,7 @@ function Changes({ report, question, span }: Part & { readonly span: string }): 
   const explain = (row?: ReportRow): string => explainAddress(question, ofTeam(row));
   const explainBefore = (row?: ReportRow): string =>
     explainAddress({ ...question, kind: "showback", span: comparedWith! }, ofTeam(row));
+  const why = (row?: ReportRow): string => changeAddress({ ...question, where: [...question.where, ...ofTeam(row)] });
   return (
     <>
       <h2>Changes</h2>
@@ -274,7 +275,7 @@ function Changes({ report, question, span }: Part & { readonly span: string }): 
           },
           { head: "before", ...explained(moneyColumn(rows, TREND.before, currency), explainBefore) },
           { head: "now", ...explained(moneyColumn(rows, TREND.now, currency), explain) },
-          { head: "change", ...explained(changeColumn(rows, TREND, currency), explain) },
+          { head: "change", ...explained(changeColumn(rows, TREND, currency), why) },
         ]}
       />
     </>

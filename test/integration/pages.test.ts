@@ -92,7 +92,7 @@ describe("pages", () => {
     expect(alone).toEqual([]);
     expect(links.size).toBeGreaterThan(5);
     for (const each of links) {
-      expect(each).toMatch(/^\/(explain|advice)/);
+      expect(each).toMatch(/^\/(explain|change|advice)/);
       server.now += 1;
       expect({ each, status: (await server.get(each)).statusCode }).toEqual({ each, status: 200 });
     }
