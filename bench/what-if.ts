@@ -7,7 +7,7 @@ import { isNodeChange, readWhatIf } from "../runtime/config/what-if.ts";
 import { defineBench, report } from "./frame.ts";
 import { computeHour, copyToHours, hoursOf, START, startFleet } from "./ledger.ts";
 import { cpuSeconds, secondsOf, withMost } from "./measure.ts";
-import { benchRules, CHARGES, USAGE } from "./store.ts";
+import { benchRules, CHARGES, settled, USAGE } from "./store.ts";
 
 /** Each of the teams has a two-hundredth of the nodes. */
 const TEAMS = 200;
@@ -24,6 +24,7 @@ export const whatIf = defineBench({
     await computeHour(store, gpus);
     const hours = hoursOf(days).filter((hour) => hour !== START);
     for (const table of [USAGE, CHARGES]) await copyToHours(store, table, hours);
+    await settled(store);
     const read = readWhatIf(CHANGE);
     if ("problems" in read) throw new Error(JSON.stringify(read.problems));
     const changes = read.value.changes.filter((change) => !isNodeChange(change));

@@ -85,33 +85,19 @@ const WITHIN = `
  * Reads the published rows of a cluster that begin within a span, in portions, sorted by node, hour, slot and time. All slots of a node in
  * an hour are adjacent. With `only`, reads the rows of these nodes alone, which come sorted. Fails with a `StoreError`.
  */
-export function readUsage(
+export async function* readUsage(
   store: StoreClient,
   cluster: string,
   span: Span,
   only?: readonly string[],
 ): AsyncGenerator<readonly UsageHour[]> {
-  return readRows(store, { cluster, span, only }, "ORDER BY node, toStartOfHour(from_at), slot, from_at");
-}
-
-/**
- * Reads one published row of each GPU, machine and combination of holders in a span, in portions and in no order. Fails with a `StoreError`.
- */
-export function readUsageKinds(store: StoreClient, cluster: string, span: Span): AsyncGenerator<readonly UsageHour[]> {
-  return readRows(store, { cluster, span }, "LIMIT 1 BY node, gpu_key, cityHash64(gpu_at, place, claims)");
-}
-
-async function* readRows(
-  store: StoreClient,
-  of: { readonly cluster: string; readonly span: Span; readonly only?: readonly string[] | undefined },
-  choice: string,
-): AsyncGenerator<readonly UsageHour[]> {
-  const { cluster, span, only } = of;
   const parameters = { cluster, ...span };
   const nodes = only?.map((node) => ({ node, claims: 0 })) ?? (await readNodes(store, parameters));
   const isOneOf =
     only === undefined ? "node BETWEEN {first:String} AND {last:String}" : "node IN {nodes:Array(String)}";
-  const sql = `SELECT ${SELECTED} ${WITHIN} AND ${isOneOf} ${choice}`;
+  const sql = `
+    SELECT ${SELECTED} ${WITHIN} AND ${isOneOf}
+    ORDER BY node, toStartOfHour(from_at), slot, from_at`;
   const texts: Texts = {
     gpu: lately((text) => JSON.parse(text) as GpuAt),
     machine: lately((text) => JSON.parse(text) as UsageMachine),
@@ -122,6 +108,45 @@ async function* readRows(
     const within = { ...parameters, first: names[0]!, last: names.at(-1)!, nodes: names };
     yield* rowsOf(store.bytes(sql, within, "RowBinary"), (row) => hourOf(row, texts));
   }
+}
+
+/** A GPU with its machine and its holders, without times and measurements. */
+export interface UsageKind extends Pick<UsageHour, "cluster" | "node" | "gpuKey" | "machine" | "holders"> {
+  readonly segment: {
+    readonly gpu: UsageHour["segment"]["gpu"];
+    readonly claims: readonly Pick<UsageClaim, "stage">[];
+  };
+}
+
+interface KindRow {
+  readonly node: string;
+  readonly gpu_key: string;
+  readonly gpu: string;
+  readonly machine: string;
+  readonly holders: readonly string[];
+}
+
+/** Reads each combination of a GPU, its machine and its holders once that has published rows in a span. Fails with a `StoreError`. */
+export async function* readUsageKinds(
+  store: StoreClient,
+  cluster: string,
+  span: Span,
+): AsyncGenerator<readonly UsageKind[]> {
+  const sql = `
+    SELECT node, gpu_key, any(gpu_at) AS gpu, any(place) AS machine, any(claims) AS holders ${WITHIN}
+    GROUP BY node, gpu_key, cityHash64(gpu_at, place, claims)`;
+  for await (const rows of store.stream<KindRow>(sql, { cluster, ...span }))
+    yield rows.map(({ node, gpu_key, gpu, machine, holders }): UsageKind => {
+      const claims = holders.map(claimTextOf);
+      return {
+        cluster,
+        node,
+        gpuKey: gpu_key,
+        machine: JSON.parse(machine) as UsageMachine,
+        holders: claims.map(({ holder }) => holder),
+        segment: { gpu: JSON.parse(gpu) as GpuAt, claims },
+      };
+    });
 }
 
 /** Returns the nodes that have rows, sorted, with the number of their rows and claims. */

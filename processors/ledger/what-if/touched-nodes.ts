@@ -1,7 +1,6 @@
-import type { UsageHour } from "../../../domain/allocation/usage-hour.ts";
 import type { StoreClient } from "../../../runtime/store/client.ts";
 import { clustersWithUsage } from "../metering/clusters.ts";
-import { readUsageKinds } from "../metering/usage-rows.ts";
+import { readUsageKinds, type UsageKind } from "../metering/usage-rows.ts";
 import type { Span } from "../plan/node-record.ts";
 import type { UsageChange } from "./apply.ts";
 import type { ChangeRules } from "./change-rules.ts";
@@ -27,7 +26,7 @@ export async function touchedNodes(
   const pays = changes.filter((change) => change.what === "pay");
   // One row stands for all rows with its holders, so their owners may be those of any time.
   const moments = [span.from, ...owners.changes.filter((at) => at > span.from && at < span.until)];
-  const isTouched = (row: UsageHour): boolean => {
+  const isTouched = (row: UsageKind): boolean => {
     const { cluster, node, machine, segment, holders } = row;
     if (isRemoved(cluster, node)) return true;
     if (pays.some(({ where }) => isNode(where, { cluster, node, machine, gpu: segment.gpu }))) return true;

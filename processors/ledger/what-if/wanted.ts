@@ -4,6 +4,7 @@ import type { OwnerRules } from "../../../domain/owner/compile.ts";
 import { teamOf } from "../../../domain/owner/owners.ts";
 import type { HolderChange, HolderMatch } from "../../../runtime/config/what-if.ts";
 import { subjectOf } from "../charge/charge-node.ts";
+import type { UsageKind } from "../metering/usage-rows.ts";
 
 /** A change of holders, with the names that it asks for. */
 export interface Wanted {
@@ -29,7 +30,7 @@ export function isMeant(wanted: Wanted, hour: UsageHour, index: number, owners: 
 }
 
 /** Returns true if the names of a change are those of the holder of a claim, with the owners of a moment. */
-export function isNamed({ names }: Wanted, hour: UsageHour, index: number, at: OwnersAt): boolean {
+export function isNamed({ names }: Wanted, hour: UsageKind, index: number, at: OwnersAt): boolean {
   return names.every(([field, pattern]) => pattern.fits(FIELDS[field](hour, index, at)));
 }
 
@@ -39,7 +40,7 @@ interface OwnersAt {
 }
 
 /** The value of each field of a holder on a GPU. */
-const FIELDS: Readonly<Record<HolderField, (hour: UsageHour, index: number, at: OwnersAt) => string>> = {
+const FIELDS: Readonly<Record<HolderField, (hour: UsageKind, index: number, at: OwnersAt) => string>> = {
   cluster: ({ cluster }) => cluster,
   node: ({ node }) => node,
   team: ({ holders, machine }, index, { owners, atMillis }) =>
