@@ -45,7 +45,7 @@ export const whatIf = defineBench({
       const touched = await touchedNodes(store, changes, { span, owners, isRemoved });
       nodes = touched.reduce((count, each) => count + each.nodes.length, 0);
       const bills = [bill, { ...bill, change: prepared.apply }] as const;
-      const [was, otherwise] = await storedBills(store, bills, { span, by: ["team", "state"], touched });
+      const [was, otherwise] = (await storedBills(store, bills, { span, by: ["team", "state"], touched }))!;
       const isRight =
         was.total === otherwise.total && otherwise.lines.every(({ dimensions }) => dimensions["team"] !== TEAM);
       if (!isRight) throw new Error("the bills are not of released GPUs that the platform pays for");

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { ADDED_DIMENSIONS } from "../../domain/charge/dimension.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { difference, lastUnits, sum } from "../../domain/exact/units.ts";
 import { HOUR_MILLIS } from "../../domain/time.ts";
@@ -7,7 +8,7 @@ import type { LedgerRules } from "../../processors/ledger/charging/rules.ts";
 import { readClosed } from "../../processors/ledger/closed/closed.ts";
 import { staleCharges } from "../../processors/ledger/hours/stale-hours.ts";
 import type { NodesOfCluster } from "../../processors/ledger/what-if/touched-nodes.ts";
-import { readGroups } from "../../reports/report/groups.ts";
+import { readGroups, TooManyGroupsError } from "../../reports/report/groups.ts";
 import type { Span } from "../../reports/question/span.ts";
 import type { StoreClient } from "../../runtime/store/client.ts";
 import type { Bill, BillLine } from "../../scenarios/bill.ts";
@@ -15,21 +16,25 @@ import { groupKey } from "../../scenarios/dimensions.ts";
 import { createBillSums } from "../../scenarios/lines.ts";
 import { exactCharges } from "../on-demand-bill.ts";
 
+/** Dimensions in which lines of closed periods can differ from the same usage charged again: a correction is booked later, and older lines lack some. */
+const OF_BOOKING: ReadonlySet<string> = new Set(["billingPeriod", ...ADDED_DIMENSIONS]);
+
 /**
- * Returns whether the stored charges of a span are its bill by these rules and this policy, and those of a node depend on no other node: the
- * policy spreads nothing, no hour waits to be charged, and no closed period has frozen another policy or other list prices. Fails with a
- * `StoreError`.
+ * Returns whether the stored charges of a span are its bill by these rules, this policy and these dimensions, and those of a node depend on no
+ * other node: the policy spreads nothing, no hour waits to be charged, and no closed period has frozen another policy or other list prices. Fails
+ * with a `StoreError`.
  */
 export async function isBillStored(
   store: StoreClient,
-  { span, rules, policy }: { readonly span: Span; readonly rules: LedgerRules; readonly policy: Policy },
+  of: { readonly span: Span; readonly by: readonly string[]; readonly rules: LedgerRules; readonly policy: Policy },
 ): Promise<boolean> {
+  const { span, by, rules, policy } = of;
   const { from, until } = span;
   if (from % HOUR_MILLIS !== 0 || until % HOUR_MILLIS !== 0) return false;
   if (Object.values(policy.payers).includes("spread")) return false;
   const { periods, openSince } = await readClosed(store);
   // Hours of closed periods are never charged again by newer list prices.
-  if (rules.isListPriced && from < openSince) return false;
+  if (from < openSince && (rules.isListPriced || by.some((name) => OF_BOOKING.has(name)))) return false;
   const frozen = periods.filter(({ period }) => period.from < until && period.until > from);
   const isSame = frozen.every(({ policies }) => policies.some((each) => isDeepStrictEqual(each, policy)));
   return isSame && (await staleCharges(store, rules, { from, until, openSince })).length === 0;
@@ -37,18 +42,23 @@ export async function isBillStored(
 
 /**
  * Returns the stored bill of a span, and the bill that it would have been: the stored one with the difference on the touched nodes, which alone
- * are charged again. Fails with a `StoreError`, and with a {@link CommandError} if a charge is not exact.
+ * are charged again. Returns undefined if the stored bill has more groups than one reading may have. Fails with a `StoreError`, and with a
+ * {@link CommandError} if a charge is not exact.
  */
 export async function storedBills(
   store: StoreClient,
   bills: readonly [was: BillRules, otherwise: BillRules],
   of: { readonly span: Span; readonly by: readonly string[]; readonly touched: readonly NodesOfCluster[] },
-): Promise<readonly [Bill, Bill]> {
+): Promise<readonly [Bill, Bill] | undefined> {
   const { span } = of;
   const by = [...new Set([...of.by, "unpriced"])];
   const question = { policy: bills[0].policy.name, kind: "showback", span, where: [] } as const;
-  const [groups] = await readGroups(store, question, [by]);
-  const lines = groups!.map(({ values, isPriced, effective, gpuHours }) => ({
+  const groups = await readGroups(store, question, [by]).catch((error: unknown) => {
+    if (error instanceof TooManyGroupsError) return undefined;
+    throw error;
+  });
+  if (groups === undefined) return undefined;
+  const lines = groups[0]!.map(({ values, isPriced, effective, gpuHours }) => ({
     dimensions: Object.fromEntries(by.map((name, index) => [name, values[index]!])),
     gpuHours: lastUnits<"gpu-hour">(gpuHours),
     cost: isPriced ? lastUnits<"currency">(effective) : undefined,

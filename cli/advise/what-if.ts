@@ -57,13 +57,15 @@ export async function compareBills(
   ] as const;
   const isOfNodes = ledger.book === other.book && own === policy && packs.length === 0;
   const of = { span, by: [...by, "state"] };
+  const isStored = isOfNodes && (await isBillStored(store, { ...of, rules: rulesOfConfig(config).rules, policy }));
+  const stored = isStored
+    ? await storedBills(store, bills, {
+        ...of,
+        touched: await touchedNodes(store, ofUsage, { span, owners: ledger.owners, isRemoved }),
+      })
+    : undefined;
   const [was, otherwise] =
-    isOfNodes && (await isBillStored(store, { span, rules: rulesOfConfig(config).rules, policy }))
-      ? await storedBills(store, bills, {
-          ...of,
-          touched: await touchedNodes(store, ofUsage, { span, owners: ledger.owners, isRemoved }),
-        })
-      : ((await computeBills(store, bills, { ...of, onProgress: createProgress(write) })) as [Bill, Bill]);
+    stored ?? ((await computeBills(store, bills, { ...of, onProgress: createProgress(write) })) as [Bill, Bill]);
   const policies = [ledger.policies[0].name, other.policies[0].name];
   return printComparison(
     { was, otherwise, changes, span: span.name, policies },
