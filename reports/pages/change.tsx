@@ -8,7 +8,7 @@ import { filterText, type Filter } from "../question/question.ts";
 import type { Span } from "../question/span.ts";
 import { address, explainAddress, teamAddress } from "../parts/address.ts";
 import { Figure } from "../parts/figures.tsx";
-import { explained, Money, moneyColumn } from "../parts/money.tsx";
+import { explained, grouped, Money, moneyColumn } from "../parts/money.tsx";
 import { pagingOf, type Paging } from "../parts/paging.tsx";
 import { SpanForm } from "../parts/span-form.tsx";
 import { Empty, Table } from "../parts/table.tsx";
@@ -78,7 +78,7 @@ function ChangePage({ change, where, currency, span, compared, policies, paging 
         <Figure title="Cost before" beside={one} to={explain(before)}>
           <Money amount={change.costBefore} currency={currency} />
         </Figure>
-        <Figure title="Change" beside={`${parts.length} parts`}>
+        <Figure title="Change" beside={`${grouped(String(parts.length))} parts`}>
           <Money amount={change.change} currency={currency} isSigned />
         </Figure>
       </dl>

@@ -9,6 +9,7 @@ import { address } from "../parts/address.ts";
 import { Figure } from "../parts/figures.tsx";
 import { FleetMap, MAP_VALUES } from "../parts/fleet-map.tsx";
 import { Age, LiveTable } from "../parts/live-table.tsx";
+import { grouped } from "../parts/money.tsx";
 import { pagingOf } from "../parts/paging.tsx";
 import { Empty, type Column } from "../parts/table.tsx";
 import { utc } from "../parts/time.ts";
@@ -98,11 +99,11 @@ export function fleetContent(parts: FleetParts, view: FleetView, url: string): V
       <p class="lead">As of {utc(fleet.atMillis)}, from the samples of the last minutes.</p>
       <dl class="figures">
         <Figure title="GPUs and parts of GPUs" beside="with a sample in the last minutes">
-          {String(all.length)}
+          {grouped(String(all.length))}
         </Figure>
         {GPU_STATES.map((state) => (
           <Figure title={STATE_TITLES[state][0]} beside={STATE_TITLES[state][1]} to={link(state)}>
-            {String(state === "silent" ? missing : count(state))}
+            {grouped(String(state === "silent" ? missing : count(state)))}
           </Figure>
         ))}
         {alerts !== undefined && (
@@ -116,7 +117,7 @@ export function fleetContent(parts: FleetParts, view: FleetView, url: string): V
         )}
         {cost > 0 && (
           <Figure title={`Cost per hour in ${currency}`} beside="mean of the last charged day">
-            {cost.toFixed(2)}
+            {grouped(cost.toFixed(2))}
           </Figure>
         )}
       </dl>
